@@ -28,17 +28,17 @@ def html(body: str, **more: Any) -> HtmlResponse:
 @pytest.mark.parametrize(
     ("status", "outcome"), [(200, "ok"), (404, "gone"), (429, "busy"), (503, "busy"), (500, "broken")]
 )
-def test_page_of_outcome_by_status(status: int, outcome: str) -> None:
+def test_page_outcome_depends_on_status(status: int, outcome: str) -> None:
     assert page(flight(html("<p>reef", status=status))).outcome == outcome
 
 
-def test_page_of_without_response() -> None:
+def test_page_without_response_is_failure() -> None:
     assert page(flight()).outcome == "denied"
     assert page(flight(reached=True)).outcome == "unreachable"
     assert page(flight(Response(URL, body=b"\0"))).outcome == "unwanted"
 
 
-def test_page_of_keeps_followed_links_only() -> None:
+def test_page_keeps_followed_links_only() -> None:
     body = '<title>Reefs</title><a href="/b">bee</a> <a href="/c">sea</a>'
     followed = {f"{URL}b": Request(f"{URL}b"), f"{URL}d": Request(f"{URL}d", meta={"link_text": "dee"})}
     made = page(flight(html(body), links=followed))
@@ -46,7 +46,7 @@ def test_page_of_keeps_followed_links_only() -> None:
     assert dict(zip(made.links.urls, made.links.anchors, strict=True)) == {f"{URL}b": "bee", f"{URL}d": "dee"}
 
 
-def test_page_of_relevance_of_spider() -> None:
+def test_page_relevance_is_that_of_spider() -> None:
     assert page(flight(html("<p>reef"), relevance=0.5)).data == {RELEVANCE: 0.5}
     links = {f"{URL}b": Request(f"{URL}b", meta={"relevance": 0.25})}
     assert page(flight(html('<a href="/b">bee</a>'), links=links), given=True).data == {"beta": 0.0, "alpha": [0.25]}

@@ -79,7 +79,7 @@ def test_node_of_distinguishes_method_and_body() -> None:
     assert "#" in node_of(Request(url, meta={"verbatim_url": True}))
 
 
-def test_address_sorts_parameters() -> None:
+def test_request_url_sorts_parameters() -> None:
     assert address("http://a.example/?b=2&a=1#x") == "http://a.example/?a=1&b=2"
     assert address("mailto:ann@a.example") is None
 

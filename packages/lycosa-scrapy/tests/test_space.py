@@ -46,7 +46,7 @@ def test_host_key_is_slot_of_request_or_host() -> None:
     assert [space.host_key(node) for node in (A, B, "http://[x")] == ["slow", "b.example", ""]
 
 
-def test_ready_never_if_slot_is_full() -> None:
+def test_ready_is_never_if_slot_is_full() -> None:
     space = ScrapySpace()
     space.busy = lambda host_key: host_key == "full"
     assert space.ready("free") == (0.0, "")

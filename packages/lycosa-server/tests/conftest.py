@@ -48,7 +48,7 @@ def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
 
 @contextmanager
 def _schema(server: str) -> Iterator[str]:
-    """Create a temporary schema in a PostgreSQL server and yield its address."""
+    """Create a temporary schema in a PostgreSQL server and yield the URL of its database."""
     import psycopg
 
     schema = f"test_{secrets.token_hex(6)}"

@@ -1,4 +1,4 @@
-"""Crawls with documents: crawled, searched, exported, revisited; defective ones are outcomes."""
+"""Crawls with documents, which are fetched, searched, exported and revisited; defective ones have an outcome."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ def _report(text: str, target: str = "http://reef.test/found-in-pdf") -> Says:
 
 
 def _web(kinds: Sequence[str] = ("docx", "odt", "epub", "rtf", "md"), bombs: Iterable[str] = ()) -> Script:
-    """Return a page that links to a report, to the same in other formats, to defective files and to bombs."""
+    """Return a page that links to a report, to the same report in other formats, to defective files and to bombs."""
     urls = {REPORT: [_report(REEF), _report(BLEACHED)], "http://reef.test/found-in-pdf": [Says(html(REEF + " Atlas."))]}
     for kind in kinds:
         body, type_ = write(kind, Paper(f"Coral in {kind}", "Ann", "2023-01-02", [[(f"{REEF} {kind} {BLEACHED}", "")]]))
@@ -52,7 +52,7 @@ def _web(kinds: Sequence[str] = ("docx", "odt", "epub", "rtf", "md"), bombs: Ite
 
 
 def test_documents_are_crawled_like_pages(tmp_path: Path) -> None:
-    bombs = [name for name in BOMBS if name != "forms.pdf"]  # it takes 3 s each time it is read
+    bombs = [name for name in BOMBS if name != "forms.pdf"]  # takes 3 s each time it is read
     web, path = _web(bombs=bombs), tmp_path / "crawl"
     visits = {visit.node: visit for visit in crawl(path, web, space=SPACE).visits if visit.kind == "page"}
     report = visits[REPORT]
@@ -94,7 +94,7 @@ def test_documents_are_crawled_like_pages(tmp_path: Path) -> None:
     )
 
 
-def test_changed_document_is_noticed(tmp_path: Path) -> None:
+def test_changed_document_is_detected(tmp_path: Path) -> None:
     web, path = _web(()), tmp_path / "crawl"
     crawl(path, web, space=SPACE)
     result = refresh(path, web, 1, space=SPACE)

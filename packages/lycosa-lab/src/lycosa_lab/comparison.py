@@ -238,14 +238,14 @@ class CrawlComparison:
         lines = [self.difference(pair, measure) for pair in pairs for measure in beside]
         return Ruling(verdict, "\n".join([evidence, *lines, *more]))
 
-    def compared(self, one: str, other: str, measure: Measure, expect: Expected = "better", what: str = "") -> Ruling:
+    def compared(self, one: str, other: str, measure: Measure, expect: Expected = "better", noun: str = "") -> Ruling:
         ours, theirs = (self.values[measure][name] for name in (one, other))
         most: ArrayLike = math.inf if callable(measure.most) else measure.most
         if measure in self.most:
             most = self.most[measure].mean(axis=1)
         return compare(
             ours, theirs, self.topics, most=most,
-            names=(self.label(one), self.label(other)), what=what or measure.name, expect=expect, budgets=self.budgets,
+            names=(self.label(one), self.label(other)), noun=noun or measure.name, expect=expect, budgets=self.budgets,
             mute=self.mute(one, other, (ours == theirs).all(axis=1)), digits=measure.digits,
         )  # fmt: skip
 
@@ -284,7 +284,7 @@ class CrawlComparison:
         if first <= 0:
             return Ruling(UNTESTED, f"There was no gap to close.\n{evidence}")
         names = f"gap after {self.budgets[quarter]:,} pages", "gap at the end"
-        shrunk = compare(gaps[:, quarter], gaps[:, -1], self.topics, names=names, what=by.name, mute=mute)
+        shrunk = compare(gaps[:, quarter], gaps[:, -1], self.topics, names=names, noun=by.name, mute=mute)
         return Ruling(shrunk.verdict, f"{shrunk.evidence}\n{evidence}")
 
     def same_order(self, one: Measure, other: Measure) -> Ruling:

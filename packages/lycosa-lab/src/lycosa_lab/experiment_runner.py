@@ -81,7 +81,7 @@ def run(
     experiment.check()
     index = experiment.open() if index is None else index
     chosen = list(subjects) if subjects is not None else subjects_of(
-        index, experiment.subjects, count=experiment.subject_count, least=experiment.least, most=experiment.most,
+        index, experiment.subjects, count=experiment.subject_count, least=experiment.least, max_pages=experiment.most,
         random_seed=experiment.random_seed, examples=experiment.examples, progress=progress,
     )  # fmt: skip
     experiment, remarks = _adjusted(experiment, index, chosen)

@@ -55,14 +55,14 @@ def setting(
     *,
     flag: str = "",
     metavar: str = "N",
-    least: int | None = None,
-    most: int | None = None,
+    minimum: int | None = None,
+    maximum: int | None = None,
     choices: Mapping[str, str] | None = None,
 ) -> Any:
     """Return a dataclass field with its help text; fields with a `flag` become options of `lycosa lab run`."""
     if choices:
         help += ": " + "; ".join(f"{key} ({what})" for key, what in choices.items()) + "."
-    metadata = {"help": help, "flag": flag, "metavar": metavar, "least": least, "most": most, "choices": choices}
+    metadata = {"help": help, "flag": flag, "metavar": metavar, "least": minimum, "most": maximum, "choices": choices}
     if isinstance(default, list):
         return field(default_factory=lambda: list(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -89,9 +89,9 @@ class Experiment:
     subjects: list[str] = setting(
         "Classes or branches of the corpus to crawl for. Default: random ones.", [], flag="--topic", metavar="CLASS"
     )
-    subject_count: int = setting("Number of random classes, if none is named.", 5, flag="--topics", least=1)
-    least: int = setting("Minimum pages of a random class.", 20, least=1)
-    most: int = setting("Maximum pages of a random class; 0: a fifth of the corpus.", 0, least=0)
+    subject_count: int = setting("Number of random classes, if none is named.", 5, flag="--topics", minimum=1)
+    least: int = setting("Minimum pages of a random class.", 20, minimum=1)
+    most: int = setting("Maximum pages of a random class; 0: a fifth of the corpus.", 0, minimum=0)
     description: str = setting(
         "Description of the topic for the judge; score by default on a graph",
         "words",
@@ -100,7 +100,7 @@ class Experiment:
         choices=DESCRIPTIONS,
     )
     examples: int = setting(
-        "Example pages of a class, also the source of its words; at most a quarter of the class.", EXAMPLES, least=1
+        "Example pages of a class, also the source of its words; at most a quarter of the class.", EXAMPLES, minimum=1
     )
     judge: str = setting(
         "Judge of pages, a name of 'lycosa list judges'. Default: depends on the description.",
@@ -110,26 +110,26 @@ class Experiment:
     )
     mode: str = setting("Judge of the fetched pages", INDEPENDENT, flag="--mode", metavar="MODE", choices=MODES)
     seeds: str = setting("Seeds of crawls", "on-topic", flag="--seeds", metavar="KIND", choices=SEEDS)
-    seed_count: int = setting("Number of seeds.", 5, flag="--seed-count", least=1)
+    seed_count: int = setting("Number of seeds.", 5, flag="--seed-count", minimum=1)
     seed_sets: int = setting(
-        "Sets of seeds: each strategy crawls from each of them.", 3, flag="--seed-sets", least=1, most=10_000
+        "Sets of seeds: each strategy crawls from each of them.", 3, flag="--seed-sets", minimum=1, maximum=10_000
     )
     disjoint: bool = setting("Draw disjoint sets of seeds.", False)
     hops: int = setting(
-        "Minimum links between off-topic seeds and the nearest relevant page.", 2, flag="--hops", least=1
+        "Minimum links between off-topic seeds and the nearest relevant page.", 2, flag="--hops", minimum=1
     )
     budgets: list[int] = setting(
         "Pages after the seeds at which results are measured; the largest is crawled.",
         [100, 300, 1000],
         flag="--budget",
-        most=20_000_000,
+        maximum=20_000_000,
     )
     repetitions: int = setting(
         "Crawls from the same seeds, each with another random seed (random_seed, random_seed + 1 ...).",
         1,
         flag="--repetitions",
-        least=1,
-        most=10_000,
+        minimum=1,
+        maximum=10_000,
     )
     claims: list[str] = setting(
         "Claims about two strategies: 'A better than B', 'A not better than B' or 'A like B'.",
@@ -137,7 +137,7 @@ class Experiment:
         flag="--claim",
         metavar="CLAIM",
     )
-    random_seed: int = setting("Random seed of subjects, seeds and strategies.", 0, flag="--random-seed", least=0)
+    random_seed: int = setting("Random seed of subjects, seeds and strategies.", 0, flag="--random-seed", minimum=0)
 
     def __post_init__(self) -> None:
         self.strategies, self.subjects = list(self.strategies), list(self.subjects)

@@ -151,7 +151,7 @@ def compare(
     *,
     most: ArrayLike = math.inf,
     names: tuple[str, str] = ("the one", "the other"),
-    what: str = "harvest",
+    noun: str = "harvest",
     expect: Expected = "better",
     budgets: Sequence[int] = (),
     mute: Mapping[str, ArrayLike] = MappingProxyType({}),
@@ -180,7 +180,7 @@ def compare(
     used = [topic for topic, keep in zip(topics, kept.tolist(), strict=True) if keep]
     every, left = len(set(topics)), len(set(used))
     difference = paired(mine[kept], base[kept], groups=used)
-    evidence = f"{names[0]} less {names[1]}, {what}: {difference.text(digits)}."
+    evidence = f"{names[0]} less {names[1]}, {noun}: {difference.text(digits)}."
     evidence += _crossing(ours[kept], theirs[kept], used, budgets, names)
     if reason := too_few_reason(every):
         return Ruling(UNTESTED, f"{reason}.\n{evidence}")
@@ -195,7 +195,7 @@ def compare(
             return Ruling(UNTESTED, f"{without}\n{evidence}")
         evidence = f"{evidence} {without}"
     if max(abs(_mean(mine[kept], used)), abs(_mean(base[kept], used))) < 0.5 * 10.0**-digits:
-        return Ruling(UNTESTED, f"{' and '.join(names)} both found nearly nothing ({what}).\n{evidence}")
+        return Ruling(UNTESTED, f"{' and '.join(names)} both found nearly nothing ({noun}).\n{evidence}")
     verdict = _verdict(difference, _mean(base[kept], used), expect)
     unsure = "These trials can't tell: the interval leaves both open.\n" if verdict == UNTESTED else ""
     return Ruling(verdict, unsure + evidence)
@@ -251,9 +251,9 @@ def claim_of(source: str, text: str, *, timed: bool = False) -> Callable[[Callab
     return declared
 
 
-def qualified(what: str, claims: Iterable[Claim]) -> list[Claim]:
+def qualified(noun: str, claims: Iterable[Claim]) -> list[Claim]:
     """Return the claims with a qualifier, such as a graph or a judge, appended to their text."""
-    return [replace(claim, text=f"{claim.text} ({what})") for claim in claims]
+    return [replace(claim, text=f"{claim.text} ({noun})") for claim in claims]
 
 
 @dataclass

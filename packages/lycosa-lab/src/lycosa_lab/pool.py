@@ -25,7 +25,7 @@ def map_parallel(
     work: Callable[..., Result],
     items: Sequence[Item],
     workers: int,
-    what: str,
+    noun: str,
     progress: ProgressCallback,
     *shared: Any,
 ) -> list[Result]:
@@ -34,12 +34,12 @@ def map_parallel(
     `workers` 0 means one process per core, 1 runs in this process.
     """
     many = min(workers or os.cpu_count() or 1, len(items))
-    progress(what, 0, len(items))
+    progress(noun, 0, len(items))
     if many <= 1:
         results = []
         for number, item in enumerate(items, 1):
             results.append(work(*shared, item))
-            progress(what, number, len(items))
+            progress(noun, number, len(items))
         return results
     before = {child.pid for child in multiprocessing.active_children()}
     pool = ProcessPoolExecutor(many, multiprocessing.get_context("spawn"), _start, shared)
@@ -47,7 +47,7 @@ def map_parallel(
         futures = [pool.submit(_work, work, item) for item in items]
         for number, future in enumerate(as_completed(futures), 1):
             future.result()  # the first failure cancels the rest
-            progress(what, number, len(items))
+            progress(noun, number, len(items))
         pool.shutdown()
     except BaseException as error:
         pool.shutdown(wait=False, cancel_futures=True)

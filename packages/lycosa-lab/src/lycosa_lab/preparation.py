@@ -83,8 +83,8 @@ class _Work:
     random_seed: int
     progress: ProgressCallback
 
-    def seeded_random(self, what: str) -> np.random.Generator:
-        return seeded_random(self.random_seed, what, self.subject.name)
+    def seeded_random(self, purpose: str) -> np.random.Generator:
+        return seeded_random(self.random_seed, purpose, self.subject.name)
 
     def open(self) -> NDArray[np.bool_]:
         """Mask of the nodes that a model and rules may read: a share of the relevant ones and of the others."""

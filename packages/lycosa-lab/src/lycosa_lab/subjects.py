@@ -71,7 +71,7 @@ def subjects_of(
     *,
     count: int = 0,
     least: int = 20,
-    most: int = 0,
+    max_pages: int = 0,
     random_seed: int = 0,
     examples: int = EXAMPLES,
     progress: ProgressCallback = no_progress,
@@ -84,7 +84,7 @@ def subjects_of(
     """
     if not index.classes:
         return [_of_scores(index, names)]
-    chosen = [_spelt_class(index, name) for name in names] or _random_classes(index, count, least, most, random_seed)
+    chosen = [_spelt_class(index, name) for name in names] or _random_classes(index, count, least, max_pages, random_seed)
     subjects = []
     missing = len(index) - int(np.count_nonzero(labelled(index)))
     for number, name in enumerate(chosen, 1):
@@ -143,12 +143,12 @@ def _spelt_class(index: CorpusIndex, name: str) -> str:
     return known
 
 
-def _random_classes(index: CorpusIndex, count: int, least: int, most: int, random_seed: int) -> list[str]:
+def _random_classes(index: CorpusIndex, count: int, least: int, max_pages: int, random_seed: int) -> list[str]:
     sizes = index.sizes()
     wanted = {name: size for name, size in sizes.items() if name.casefold() not in NEGATIVE_LABELS}
-    highest = most or max(len(index) // 5, 1)
+    highest = max_pages or max(len(index) // 5, 1)
     fitting = [name for name, size in wanted.items() if least <= size <= highest]
-    if not fitting and not most and wanted:  # a corpus with a single topic, or with yes/no labels
+    if not fitting and not max_pages and wanted:  # a corpus with a single topic, or with yes/no labels
         fitting = [name for name, size in wanted.items() if least <= size < len(index)]
     if not fitting:
         largest = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(MAX_LISTED))

@@ -120,8 +120,8 @@ def _build(text: str, words: str, targets: Sequence[str] = ()) -> None:
         raise InputError("bad-value", f"cannot create {text}: {error}") from error
 
 
-def web_address(text: str, what: str = "") -> str:
+def web_address(text: str, noun: str = "") -> str:
     url = check_seed(text)
     if url is None:
-        raise InputError("bad-url", f"{what}{text[:200]!r} is not a URL; example: https://example.org/page")
+        raise InputError("bad-url", f"{noun}{text[:200]!r} is not a URL; example: https://example.org/page")
     return url

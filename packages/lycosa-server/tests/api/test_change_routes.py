@@ -23,7 +23,7 @@ def second_day(site: SiteUnderTest) -> None:
 
 
 class Crawled:
-    """An interest and its crawl."""
+    """Site with an interest and its crawl."""
 
     def __init__(self, site: SiteUnderTest, client: TestClient) -> None:
         self.interest, self.crawl = client.post(f"{API}/interests", json=REEFS).json()["id"], new_id()
@@ -147,7 +147,7 @@ def test_compare_versions_truncates_long_diffs(site: SiteUnderTest, monkeypatch:
 
 
 @pytest.mark.parametrize("site", [{"url": "https://lycosa.example.org"}], indirect=True)
-def test_feed_address_is_secret_and_revocable(site: SiteUnderTest) -> None:
+def test_feed_url_is_secret_and_revocable(site: SiteUnderTest) -> None:
     ada, nobody = site.sign_up("Ada"), site.client()
     made = Crawled(site, ada)
     feed = ada.post(f"{made.place}/feed").json()

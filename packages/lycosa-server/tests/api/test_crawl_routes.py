@@ -10,7 +10,7 @@ from lycosa_server.people.crawls import Ending
 from site_maker import API, SiteUnderTest
 
 pytestmark = pytest.mark.parametrize("site", [{"max_budget": 300}], indirect=True)
-"""Crawls may have 300 pages."""
+"""Settings that allow crawls of 300 pages."""
 
 SETTINGS = {"words": "coral reefs", "seeds": ["https://example.org/"], "budget": 500}
 

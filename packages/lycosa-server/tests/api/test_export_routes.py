@@ -47,7 +47,7 @@ def test_export_everything_of_a_person(site: SiteUnderTest) -> None:
     interest, _, made = _crawled(site, ada)
     archive = next((made.path / "archive").glob("*.warc.gz*"))
     with open(archive, "ab") as file:
-        file.write(b"half a record")  # as during a crawl
+        file.write(b"half a record")  # incomplete, as during a crawl
     answer = ada.get(f"{API}/me/export")
     made.close()
     assert (200, "application/zip") == (answer.status_code, answer.headers["content-type"])
@@ -90,7 +90,7 @@ def test_export_interest_and_crawl(site: SiteUnderTest) -> None:
     assert 422 == bob.get(f"{API}/crawls/{crawl}/export?form=exe").status_code
 
 
-def test_export_of_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
+def test_export_of_crawl_that_has_not_started_has_no_files(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     interest, crawl, made = _crawled(site, ada)
     made.close()
@@ -100,7 +100,7 @@ def test_export_of_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
         assert ["account.json"] == packed.namelist()
 
 
-def test_export_notes_a_damaged_crawl(site: SiteUnderTest, tmp_path: Path) -> None:
+def test_export_lists_damaged_crawl(site: SiteUnderTest, tmp_path: Path) -> None:
     ada = site.sign_up("Ada")
     _, _, made = _crawled(site, ada)
     made.close()
@@ -135,7 +135,7 @@ def test_delete_account_leaves_no_trace(site: SiteUnderTest) -> None:
     assert not site.settings.crawl_directory(crawl).exists()
     assert [{"crawl": crawl}] == site.database.rows(
         "SELECT crawl FROM deleted_crawl"
-    )  # the crawl process removes the directory
+    )  # wait until the crawl process has removed the directory
 
 
 def test_export_quota_per_person(site: SiteUnderTest) -> None:

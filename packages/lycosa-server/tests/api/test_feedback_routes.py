@@ -62,7 +62,7 @@ def test_effect_uses_the_relevance_before_the_first_label(site: SiteUnderTest) -
     path = crawled(site, reefs, reefs_and_trains(), judge="vector")
     opened = Directory.open(path)
     log = opened.log()
-    log.append(ModelUpdate("another", {}))  # now trains are relevant, reefs are not
+    log.append(ModelUpdate("another", {}))  # by this update trains are relevant, and reefs are not
     log.store_relevances(np.array([0.9 * ("train" in node) for (node,) in log.rows("node", VERSIONS)]))
     log.close()
     opened.close()

@@ -26,7 +26,7 @@ def test_health_requires_a_recent_heartbeat(site: SiteUnderTest) -> None:
     heartbeat(site)
     data = nobody.get(f"{API}/health").json()
     assert ("ok", True, True) == (data["status"], data["database"], data["crawl_process"])
-    for moved in (60, -3660):  # also if the clock was set back
+    for moved in (60, -3660):  # the second is a clock that was set back
         site.clock.now += moved
         assert not nobody.get(f"{API}/health").json()["crawl_process"]
 

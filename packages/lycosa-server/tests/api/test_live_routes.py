@@ -42,13 +42,13 @@ def record(made: CrawlOnSite) -> None:
 
 
 def say(made: CrawlOnSite, **more: Any) -> None:
-    """Write the live state as the crawl process does."""
+    """Write a live state, as the crawl process does."""
     data = {"at": made.site.clock(), "frontier": 7, "in_flight": [{"url": HOME + "b", "since": 5.0}], "hosts": []}
     (made.directory / "live.json").write_text(json.dumps({**data, **more}))
 
 
 def feed_of(made: CrawlOnSite, after: int = 0) -> EventFeed:
-    """Return the event feed of the signed-in person."""
+    """Return the event stream of the signed-in person."""
     database = made.site.database
     crawl = database.row("SELECT * FROM crawl WHERE id = :id", id=made.crawl)
     interest = database.row("SELECT * FROM interest WHERE id = :id", id=made.interest)
@@ -106,7 +106,7 @@ def test_progress_ignores_outdated_live_state(world: CrawlOnSite) -> None:
     assert world.get("progress")["frontier"] is None
 
 
-def test_progress_of_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
+def test_progress_of_crawl_that_has_not_started_is_empty(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
     result = made.get("progress")
     assert (0, {"pages": [], "relevant": [], "breadth": []}, []) == (result["seq"], result["curve"], result["hosts"])
@@ -154,7 +154,7 @@ def test_events_of_a_finished_crawl_end(world: CrawlOnSite) -> None:
     assert {"reason": "finished"} == result[-1][1]
 
 
-def test_events_that_stay_bring_labels_and_newer_crawls(world: CrawlOnSite) -> None:
+def test_open_event_stream_sends_labels_and_newer_crawls(world: CrawlOnSite) -> None:
     world.set(state="finished")
     feed = feed_of(world)
     feed.visits, feed.stay = False, True
@@ -349,7 +349,7 @@ def test_events_quota_per_person(world: CrawlOnSite) -> None:
     assert [200, 200] == [world.status("events"), world.status("events")]
 
 
-def test_events_of_a_crawl_written_meanwhile(world: CrawlOnSite) -> None:
+def test_events_include_crawl_written_meanwhile(world: CrawlOnSite) -> None:
     feed = feed_of(world)
     crawl = world.record_again()
 

@@ -83,7 +83,7 @@ def test_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) -> N
     assert [] == list((site.settings.data / "models").iterdir())
 
 
-def test_models_of_others_cannot_be_used(site: SiteUnderTest, tmp_path: Path) -> None:
+def test_models_of_other_people_cannot_be_used(site: SiteUnderTest, tmp_path: Path) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     model = upload(ada, written(classifier(), tmp_path / "m")).json()["id"]
     other = upload(ada, written(classifier(), tmp_path / "m")).json()["id"]
@@ -121,11 +121,11 @@ def test_upload_refuses_damaged_and_large_files(
         answer = upload(ada, content)
         assert (422, True, False) == (answer.status_code, why in answer.text, str(tmp_path) in answer.text), answer.text
     with monkeypatch.context() as narrow:
-        narrow.setattr(models, "MAX_ABOUT_CHARACTERS", 50)  # backups have no more
+        narrow.setattr(models, "MAX_ABOUT_CHARACTERS", 50)  # backups contain at most this
         assert (422, True) == ((body := upload(ada, good)).status_code, "too long" in body.text)
     deep = b"http://reef.test/a\t" + b"/".join([b"a"] * 20) + b"\n"
     (tmp_path / "deep").write_bytes(deep)
-    monkeypatch.setattr(files, "MAX_TREE_BYTES", 19 * files.NODE_BYTES)  # for 20 nodes
+    monkeypatch.setattr(files, "MAX_TREE_BYTES", 19 * files.NODE_BYTES)  # enough for 19 nodes, of 20
     with raises_input_error("too-large"):
         files.inspect(tmp_path / "deep", "directory")
     monkeypatch.setattr(files, "MAX_CLASSES", 2)
@@ -193,7 +193,7 @@ def test_uploads_of_one_person_are_processed_in_turn(site: SiteUnderTest, monkey
         at_once.append(reading.count(owner))
         if len(began) < 2:
             began.append(owner)
-            both.wait()  # until the other person's upload is being read
+            both.wait()  # until the upload of the other person is being read
         reading.remove(owner)
         return files.import_upload(task)
 

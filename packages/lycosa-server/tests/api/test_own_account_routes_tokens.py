@@ -45,7 +45,7 @@ def test_token_is_limited_by_the_role(site: SiteUnderTest) -> None:
     assert ["read"] == program.get(f"{API}/me").json()["scopes"]
 
 
-def test_make_refuses_more_than_the_maker_has(site: SiteUnderTest) -> None:
+def test_make_refuses_more_scopes_than_the_maker_has(site: SiteUnderTest) -> None:
     reader, ada = site.sign_up("reader", "reader"), site.sign_up("ada")
     program = site.token(ada, ["account"], days=1)
     for client, scope in ((reader, "write"), (ada, "admin"), (program, "read")):

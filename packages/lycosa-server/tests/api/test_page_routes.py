@@ -89,7 +89,7 @@ def test_pages_orders_and_filters(world: CrawlOnSite) -> None:
     assert [] == urls(world, offset=1_000_000)
 
 
-def test_pages_labels_override_the_judge(world: CrawlOnSite) -> None:
+def test_labels_override_judge_in_pages(world: CrawlOnSite) -> None:
     world.label(CORAL, False)
     world.label(TRAIN, True)
     assert {"train", "sponge"} == set(urls(world))
@@ -157,7 +157,7 @@ def test_reader_shows_each_version(world: CrawlOnSite) -> None:
     assert 404 == world.status("reader", url=HOME + "nothing")
 
 
-def test_reader_without_an_archive(world: CrawlOnSite) -> None:
+def test_reader_without_archive_shows_message(world: CrawlOnSite) -> None:
     for file in (world.directory / "archive").iterdir():
         file.unlink()
     answer = world.client.get(f"{API}/crawls/{world.crawl}/reader", params={"url": CORAL})
@@ -165,7 +165,7 @@ def test_reader_without_an_archive(world: CrawlOnSite) -> None:
     assert ["", ""] == [page["excerpt"] for page in world.get("pages")["pages"]]
 
 
-def test_pages_of_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
+def test_pages_of_crawl_that_has_not_started_are_empty(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
     data = made.get("pages", order="frequency")
     assert {"total": 0, "threshold": 0.0, "has_labels": False, "pages": []}.items() <= data.items()
@@ -192,7 +192,7 @@ def test_pages_refuse_invalid_parameters(world: CrawlOnSite) -> None:
         assert "--" not in answer.text  # web users have no command line
 
 
-def test_excerpts_beyond_the_time_limit_come_later(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_excerpts_beyond_time_limit_are_sent_later(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "MAX_EXCERPT_SECONDS", -1.0)
     assert [None, None] == [page["excerpt"] for page in world.get("pages")["pages"]]
     monkeypatch.setattr(results, "MAX_EXCERPT_SECONDS", 60.0)

@@ -57,7 +57,7 @@ def test_sign_in_failures_are_indistinguishable(site: SiteUnderTest) -> None:
     assert answers[0].json() == answers[1].json()
 
 
-def test_cookie_attributes(site: SiteUnderTest, tmp_path: Path) -> None:
+def test_cookie_attributes_are_secure(site: SiteUnderTest, tmp_path: Path) -> None:
     site.sign_up("ada")
     plain = site.client().post(f"{API}/session", json={"name": "ada", "password": PASSWORD}).headers["set-cookie"]
     name, _, attributes = plain.partition("=")
@@ -199,9 +199,9 @@ def test_forwarded_addresses_require_a_trusted_proxy(tmp_path: Path) -> None:
         (
             ((), "127.0.0.9", 429),
             (("127.0.0.9",), "127.0.0.9", 401),
-            (("127.0.0.1/8",), "::ffff:127.0.0.9", 401),  # as dual-stack sockets report it
+            (("127.0.0.1/8",), "::ffff:127.0.0.9", 401),  # as reported by dual-stack sockets
             (("10.0.0.0/8",), "127.0.0.9", 429),
-            (("127.0.0.9",), "127.0.0.9", 429),  # not an address
+            (("127.0.0.9",), "127.0.0.9", 429),  # the forwarded value is not an address
         )
     ):
         claims = "198.51.100" if number < 4 else "nowhere"

@@ -46,7 +46,7 @@ def test_suggestions_have_reasons(site: SiteUnderTest) -> None:
 def test_suggested_words_are_spelled_as_on_the_pages(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     pages = reefs_and_trains()
-    for n in range(4):  # titles are the ends of URLs, as nothing is archived
+    for n in range(4):  # titles are the last part of URLs, as there is no archive
         text, links = pages.pop(REEF.format(n))
         pages[f"http://reefs.example/{n}/Polyps"] = (text, links)
     hub, _ = pages["http://start.example/reefs"]

@@ -1,6 +1,6 @@
 """Output of commands in terminals, pipes and shell completion.
 
-Each kind of terminal is one process that runs all commands in turn; the tests check all of their outputs.
+Each kind of terminal is one process that runs all commands in turn; the tests check their outputs.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ RUN = {
     "backup": ["backup", "{data}", "{mine}/backup.tar"],
     "restore": ["restore", "{mine}/backup.tar", "{mine}/restored"],
 }
-"""The commands to run."""
+"""Commands to run."""
 
 LIKE = {"resume": "crawl", "demo": "crawl", "replay": "", "serve": "", "mcp": ""}
-"""Commands with the output of another one, or that serve until stopped."""
+"""Commands that print the output of another command, or that serve until they are stopped."""
 
 UNREAD = ("show", "show --json", "list strategies", "search", "export {crawl} --quiet", "--help", "--version")
 
@@ -86,11 +86,11 @@ KINDS = {
     "narrow": Terminal(40, extra={"NO_COLOR": "1"}),
 }
 COLOURED = ("crawl", "show")
-"""Commands checked for colours."""
+"""Commands whose colours are checked."""
 
 MOVING = (*COLOURED, "search", "train", "lab index", "lab run", "watch")
 ONLY = {"colours": COLOURED, "forced pipe": MOVING, "dumb": COLOURED}
-"""Terminals with only some of the commands: those with colours, or with progress."""
+"""Terminals in which only some commands are run: those with colours, or with progress."""
 
 Told = dict[str, dict[str, str]]
 
@@ -105,7 +105,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str
     accounts.close()
     for label in ("a", "b", "c", "a rather long name of a class with many words"):
         (home / "pages" / label).mkdir(parents=True)
-        for number in range(9):  # without distinguishing words, so that some are misjudged
+        for number in range(9):  # without distinctive words, so that some are judged wrongly
             (home / "pages" / label / f"{number}.txt").write_text(f"coral reef {label} {number}x {'fish ' * number}")
     book = RuleBook()
     for source, to in ((f"Science/{'a long name ' * 6}", "Science/A"), ("Art", "Science/A"), ("Art", "Art")):
@@ -185,7 +185,7 @@ def test_progress_without_a_cursor_is_plain_lines(told: Told) -> None:
 
 
 def test_narrow_terminal_wraps_lines(told: Told) -> None:
-    """Only URLs, commands, paths and data may exceed 40 columns, because they must stay in one piece."""
+    """URLs, commands, paths and data, which may exceed 40 columns because they cannot be wrapped."""
     for name in RUN:
         for line in ESCAPE.sub("\n", STYLE.sub("", told["narrow"][name])).split("\n"):
             in_one_piece = "://" in line or "lycosa " in line or "/" in line or line.startswith("{")
@@ -242,7 +242,7 @@ def test_bash_completion_script(tmp_path: Path) -> None:
         ("fish", {"_TYPER_COMPLETE_ARGS": "lycosa show ", "_TYPER_COMPLETE_FISH_ACTION": "is-args"}, "", 1),
     ],
 )
-def test_completion_answers(
+def test_completion_returns_matching_words(
     shell: str, asked: dict[str, str], answer: str, code: int, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"_LYCOSA_COMPLETE": f"complete_{shell}", **asked}.items():

@@ -1,4 +1,4 @@
-"""Crawls on a cluster hosted in this process behave like others."""
+"""Crawls on a cluster, which is hosted in this process, behave like local ones."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_cluster_crawl_behaves_like_a_local_one(tmp_path: Path) -> None:
         assert paused["pages"] == len(bench.collected(crawl)) == sum(map(_pages, shard_events(bench, crawl, Visit)))
         crawls.resume(bench.database, time.time(), crawl)
         await bench.until(lambda: bench.row(crawl)["pages"] >= paused["pages"] + 2)
-        await bench.stop()  # the next process finds both running
+        await bench.stop()  # the next process finds both crawls running
         assert ["running"] * 2 == [bench.row(one)["state"] for one in (crawl, other)]
         bench.start()
         pages = bench.row(other)["pages"]
@@ -98,7 +98,7 @@ def test_cluster_crawl_behaves_like_a_local_one(tmp_path: Path) -> None:
         assert 0 == shard_count(directory)
         bench.start()
         assert bench.process is not None
-        bench.process.environment.hosts = None  # crawls also continue without a cluster
+        bench.process.environment.hosts = None  # crawls continue without a cluster, too
         bench.database.run(
             "UPDATE crawl SET budget = :budget WHERE id = :other", budget=stopped["pages"] + 1, other=other
         )

@@ -68,7 +68,7 @@ def test_process_shares_politeness_between_crawls(tmp_path: Path) -> None:
             pages = [running.pages for running in bench.process.running.values()]
             if len(pages) < 3 or not all(pages):
                 return False
-            begun = begun or pages  # they started one after the other, at a distance that depends on the machine
+            begun = begun or pages  # they start one after the other, at a distance that depends on the machine
             gained = [now - then for now, then in zip(pages, begun, strict=True)]
             spread = max(spread, max(gained) - min(gained))
             return min(gained) >= 12
@@ -318,7 +318,7 @@ def test_process_learns_labels_while_running(tmp_path: Path, monkeypatch: pytest
         page = bench.collected(crawl)[1]
         say(0.0, page, False)
         await bench.until(lambda: bench.row(crawl)["labels_learned"] == 1)
-        say(-3600.0, page, None)  # the clock was set back
+        say(-3600.0, page, None)  # as if the clock was set back
         await bench.until(lambda: bench.row(crawl)["labels_learned"] == 0)
         first = bench.collected(crawl)[0]
         for when, relevant in ((0.0, True), (-3600.0, False)):
@@ -538,7 +538,7 @@ def test_process_judges_a_running_crawl_again(tmp_path: Path) -> None:
         assert "steam railway" == Directory.read_options(bench.settings.crawl_directory(crawl)).topic
         assert 0 == bench.row(crawl)["relevant"]
         reefs = fit_model("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["rail", "coral"])
-        add_model(bench, "m-ann", "ann", "classifier", reefs)  # unknown when the crawl began
+        add_model(bench, "m-ann", "ann", "classifier", reefs)  # unknown when the crawl started
         change_settings(bench, "ann-reefs", words="", judge="automatic", model="m-ann", targets=["Sea"])
         crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])

@@ -45,14 +45,14 @@ def urls(answer: Any) -> list[str]:
 
 
 def row_of(site: SiteUnderTest, interest: str) -> Row:
-    """Return the newest crawl's row as the crawl process reads it."""
+    """Return the row of the newest crawl, as read by the crawl process."""
     [row] = [row for row in crawls.to_judge(site.database) if row["interest"] == interest] or [None]
     assert row is not None
     return row
 
 
 def work(site: SiteUnderTest, interest: str) -> None:
-    """Judge again as the crawl process does."""
+    """Judge again, as the crawl process does."""
     row = row_of(site, interest)
     labels = feedback.after(site.database, interest, row["last_label"])
     relevant = judge_again(site.settings.crawl_directory(row["id"]), row, labels, site.clock())
@@ -189,7 +189,7 @@ def test_judge_again_by_new_words(site: SiteUnderTest) -> None:
     work(site, reefs)
     pages = ada.get(place, params={"limit": 200, "threshold": 0.01}).json()["pages"]
     urls = [page["url"] for page in pages]
-    # the start page, which resembles the town's, may be among them
+    # They may include the start page, which resembles the town's.
     assert {RAIL.format(n) for n in range(4)} <= set(urls[:5])
     assert set(urls[:3]) < {RAIL.format(n) for n in range(4)}
     assert not any("reef" in url for url in urls if "start" not in url)
@@ -247,7 +247,7 @@ def test_judging_access_follows_shares(site: SiteUnderTest) -> None:
 
 
 def test_label_keeps_judge_and_threshold(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "MAX_EXCERPT_SECONDS", 60.0)  # long enough for all excerpts on a busy machine
+    monkeypatch.setattr(results, "MAX_EXCERPT_SECONDS", 60.0)  # enough for all excerpts on a busy machine
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     path = crawled(site, reefs, reefs_and_trains(), judge="vector")

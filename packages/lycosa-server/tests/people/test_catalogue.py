@@ -24,7 +24,7 @@ def test_fill_only_on_the_first_start(database: Database) -> None:
     assert [] == catalogue.entries(database)
 
 
-def test_default_addresses_are_canonical_and_unique() -> None:
+def test_default_urls_are_canonical_and_unique() -> None:
     urls = [url for _, url, _ in catalogue.default()]
     assert urls == [canonical(url) for url in urls]
     assert len(urls) == len(set(urls))
@@ -55,4 +55,4 @@ def test_seeds_of_ranks_matches_of_the_search_string_first(database: Database) -
     assert ["https://d.example/", "https://b.example/", "https://c.example/coral/", "https://a.example/"] == chosen
     fewer = ["https://c.example/coral/", "https://d.example/", "https://a.example/", "https://b.example/"]
     assert fewer == catalogue.seeds_of(database, ["Seas"], "coral -reefs")
-    assert [] == catalogue.seeds_of(database, [], "coral reefs")  # your own pages are enough
+    assert [] == catalogue.seeds_of(database, [], "coral reefs")  # the interest's own seeds are sufficient

@@ -124,7 +124,7 @@ def test_stop_and_resume_in_every_state(database: Database) -> None:
     assert NOW + 3 == crawls.get(database, crawl)["ended"]
 
 
-def test_end_finished_outweighs_a_wanted_pause(database: Database) -> None:
+def test_finished_crawl_ignores_pending_pause(database: Database) -> None:
     crawl = running(database)
     crawls.pause(database, crawl)
     assert "finished" == crawls.end(database, NOW, crawl, Ending(EXHAUSTED))
@@ -159,7 +159,7 @@ def test_add_pages_continues_up_to_the_maximum(database: Database) -> None:
     assert "queued" == crawls.end(database, NOW, crawl, Ending(PAGES_SPENT, budget=150, pages=150))
 
 
-def test_add_pages_withdraws_a_stop(database: Database) -> None:
+def test_add_pages_cancels_pending_stop(database: Database) -> None:
     crawl = running(database)
     crawls.stop(database, NOW, crawl)
     assert ("running", "run") == (crawls.add_pages(database, NOW, crawl, 5, 200)["state"], state(database, crawl)[1])
@@ -169,7 +169,7 @@ def test_add_pages_withdraws_a_stop(database: Database) -> None:
     assert ("paused", "pause") == state(database, crawl)
 
 
-def test_refresh_keeps_its_start_over_a_pause(database: Database) -> None:
+def test_refresh_keeps_its_start_time_after_pause(database: Database) -> None:
     crawl = ended(database)
     row = crawls.refresh(database, NOW + 50, crawl)
     assert ("queued", "refresh", None) == (row["state"], row["task"], row["started"])

@@ -81,7 +81,7 @@ def test_crawls_to_start_starves_no_one(arrivals: list[str], total: int, per_per
         served += started
         under_way += [each for each in waiting if each["id"] in started]
         waiting = [each for each in waiting if each["id"] not in started]
-        del under_way[:1]  # the longest one ends
+        del under_way[:1]  # the longest-running one ends
     assert [] == waiting
     assert len(arrivals) == len(set(served)) == len(served)
 

@@ -164,7 +164,7 @@ def test_insert_on_a_full_disk_keeps_earlier_rows(tmp_path: Path) -> None:
     database.close()
 
 
-def test_database_refuses_other_kinds_of_address() -> None:
+def test_database_refuses_other_kinds_of_url() -> None:
     with raises_input_error("bad-database"):
         Database("mysql://localhost/lycosa")
 

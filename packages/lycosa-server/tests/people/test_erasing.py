@@ -18,7 +18,7 @@ from people_rows import fill
 
 
 def traces(database: Database, *words: str) -> list[tuple[str, str]]:
-    """Return the tables and columns that contain one of the words, except for the audit log."""
+    """Return the tables and columns that contain one of the words, except in the audit log."""
     return [
         (table, column)
         for table, columns in database.tables().items()

@@ -15,7 +15,7 @@ HOME, ELSEWHERE = "192.0.2.1", "198.51.100."
 
 
 def fail(database: Database, name: str, address: str, now: float = NOW) -> int:
-    """Record a failed attempt; return 0, or the seconds to wait."""
+    """Record a failed attempt; return the seconds to wait, or 0."""
     try:
         limits.record_sign_in(database, now, name, address)
     except limits.TooManyAttempts as error:

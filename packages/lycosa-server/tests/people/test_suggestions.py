@@ -79,8 +79,8 @@ def test_suggest_seeds_ignores_pages_opened_once() -> None:
 
 
 def test_suggest_terms_computed_by_hand() -> None:
-    # Two average pages are added to both sides: 2 * 9 / 100 = .18 with the word. That is 4.18 of 7 and 5.18 of 97 pages
-    # with the word, 2.82 and 91.82 without.
+    # Two average pages are added to both sides: 2 * 9 / 100 = .18 of them with the word. So 4.18 of 7 and 5.18 of 97
+    # pages have the word, and 2.82 and 91.82 do not.
     z = (log(4.18 / 2.82) - log(5.18 / 91.82)) / sqrt(1 / 4.18 + 1 / 2.82 + 1 / 5.18 + 1 / 91.82)
     assert pytest.approx(3.66, abs=0.01) == z
     [word] = suggest_terms(np.array([4.0, 5.0, 1.0]), 5, np.array([5.0, 90.0, 0.0]), 95)

@@ -18,7 +18,7 @@ def ada(database: Database) -> Row:
     return {"id": person(database, "ada")}
 
 
-def test_find_by_secret_of_which_only_a_digest_is_stored(database: Database, ada: Row) -> None:
+def test_find_by_secret_stores_only_digest(database: Database, ada: Row) -> None:
     row, secret = tokens.create(database, NOW, ada["id"], "script", READ, None)
     found = tokens.find(database, NOW, secret)
     assert found is not None

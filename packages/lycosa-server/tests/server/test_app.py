@@ -1,4 +1,4 @@
-"""Every operation of the API answers generated requests, valid or not, without a server error."""
+"""Every operation of the API, with generated valid and invalid requests, responds without a server error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     made.site.close()
 
 
-def test_operations_never_answer_with_a_server_error(world: World) -> None:
+def test_operations_never_respond_with_server_error(world: World) -> None:
     schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", world.site.app)
     found = sorted((one.ok() for one in schema.get_all_operations()), key=lambda one: one.label)
     assert len(found) > 60
@@ -59,7 +59,7 @@ def _try(world: World, operation: Any) -> None:
     def call(case: Any) -> None:
         for name, known in world.ids.items():
             given_path = case.path_parameters or {}
-            if name in given_path and len(str(given_path[name])) % 2:  # else it keeps the generated value
+            if name in given_path and len(str(given_path[name])) % 2:  # otherwise it keeps the generated value
                 case.path_parameters[name] = known
         case.call_and_validate(headers=headers, cookies=cookies, checks=(not_a_server_error,))
 

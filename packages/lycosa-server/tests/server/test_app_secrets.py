@@ -130,7 +130,7 @@ def test_delete_account_overwrites_database_files(world: World) -> None:
     assert [] == [(name, word) for name, content in files.items() for word in words if word in content]
 
 
-def test_database_error_never_repeats_the_address() -> None:
+def test_database_error_never_repeats_url() -> None:
     with raises_input_error("bad-database") as caught:
         Database("mysql://ada:hidden@db.example/lycosa")
     assert ("hidden" in str(caught.value), "mysql://" in str(caught.value)) == (False, True)

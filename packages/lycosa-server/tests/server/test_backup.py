@@ -25,7 +25,7 @@ CRAWL = "crawl-0"
 
 
 def make(address: str, data: Path) -> tuple[Settings, Database]:
-    """Write a server's data: rows in every table, and a crawl whose archive is longer than its log says."""
+    """Write a server's data: rows in every table, and a crawl whose archive is longer than recorded in its log."""
     settings = Settings(data, address if "://" in address else "")
     data.mkdir(exist_ok=True)
     database = Database(settings.database_address)
@@ -54,7 +54,7 @@ def everything(database: Database) -> dict[str, list[Row]]:
     }
 
 
-def test_restore_all(database_address: str, tmp_path: Path) -> None:
+def test_restore_returns_everything(database_address: str, tmp_path: Path) -> None:
     settings, database = make(database_address, tmp_path / "data")
     before = everything(database)
     assert all(before.values())

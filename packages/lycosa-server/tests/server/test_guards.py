@@ -1,4 +1,4 @@
-"""Access control of every route, taken from the OpenAPI schema so that none is forgotten."""
+"""Access control of every route in the OpenAPI schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPEN = {
     "GET /health",
     "GET /feeds/{key}/changes.atom",
 }
-"""Routes without sign-in. The key of a feed is the secret; wrong keys are tested with the feeds."""
+"""Routes without sign-in. The key of a feed is its secret; wrong keys are tested with the feeds."""
 
 GIVEN = {"url": PAGE, "q": "coral", "code": "x", "begins": "al", "form": "jsonl"}
 """Values of required query parameters."""
@@ -50,7 +50,7 @@ def operations(schema: dict[str, Any]) -> list[str]:
 
 
 def ask(client: Any, operation: str, world: World) -> Any:
-    """Send an operation on Alice's things, with an empty body: guards run before bodies are validated."""
+    """Send an operation on Alice's objects, with an empty body, as guards run before bodies are validated."""
     method, path = operation.split(" ")
     filled = re.sub(r"\{(\w+)\}", lambda part: world.ids[part[1]], path)
     schema = world.site.app.openapi()["paths"][PREFIX + path][method.lower()]
@@ -64,7 +64,7 @@ def ask(client: Any, operation: str, world: World) -> Any:
 
 
 def everything(world: World) -> dict[str, list[str]]:
-    """Return all rows, except for tables that record use."""
+    """Return all rows, except those of tables that record usage."""
     quiet = {"session", "token", "audit", "attempt", "process"}
     return {
         table: sorted(str(sorted(row.items())) for row in world.site.database.rows(f"SELECT * FROM {table}"))
@@ -118,11 +118,11 @@ def test_private_things_are_hidden_from_others(world: World) -> None:
 
 def test_shared_to_read_refuses_every_change(world: World) -> None:
     allowed = {
-        "POST /interests/{interest}/seen",  # their own mark
+        "POST /interests/{interest}/seen",  # marks only the reader's own visit
         "POST /interests/{interest}/feed",
         "DELETE /interests/{interest}/feed",
         "POST /crawls/{crawl}/opened",
-        "DELETE /interests/{interest}/shares/{person}",  # the guest may leave
+        "DELETE /interests/{interest}/shares/{person}",  # guests may leave
     }
     asked = [
         name
@@ -145,7 +145,7 @@ def test_admin_routes_refuse_others(world: World) -> None:
 
 
 @pytest.mark.parametrize("who", ["mallory", "rita", "admin"])
-def test_lists_contain_nothing_of_others(world: World, who: str) -> None:
+def test_lists_exclude_things_of_others(world: World, who: str) -> None:
     asked = [name for name in _all(world) if name.startswith("GET ") and "{" not in name]
     assert len(asked) > 10
     client = getattr(world, who)
@@ -180,7 +180,7 @@ def test_owner_may_change_everything(own_world: World) -> None:
     assert {} == {name: status for name in read if (status := ask(world.alice, name, world).status_code) >= 500}
     last = ("DELETE /interests/{interest}", "DELETE /session", "DELETE /me", "DELETE /me/sessions/{session}")
     mine = [name for name in _all(world) if not name.startswith("GET ") and name not in OPEN]
-    gone = (  # dependencies of other operations go last
+    gone = (  # operations that delete what others need go last
         "DELETE /models/{model}",
         "DELETE /crawls/{crawl}",
         "DELETE /me/tokens/{token}",

@@ -1,4 +1,4 @@
-"""Wording for people without a command line."""
+"""Messages for people without a command line."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def test_large_uploads_require_a_session(site: SiteUnderTest, path: str) -> None
     assert 403 == site.client().post(f"{API}/{path}", files={"file": ("some.txt", b"a")}).status_code
 
 
-def test_streamed_parts_pass_at_once(tmp_path: Path) -> None:
+def test_streamed_parts_are_sent_at_once(tmp_path: Path) -> None:
     sent: list[dict[str, Any]] = []
     seen: list[int] = []
 

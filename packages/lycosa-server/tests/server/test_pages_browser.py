@@ -1,4 +1,4 @@
-"""Every page in a real browser, also by keyboard, with a crawl recorded by hand."""
+"""Every page in a real browser, also by keyboard, with a constructed crawl."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ AUDIT = """() => {
   if (wide > innerWidth) wrong.push(`wider than ${innerWidth}: ${wide}`);
   return wrong;
 }"""
-"""Accessibility and layout problems of the current page."""
+"""Script that returns accessibility and layout problems of the current page."""
 
 
 pytestmark = browsing.needs_browser
@@ -72,7 +72,7 @@ pytestmark = browsing.needs_browser
 
 @dataclass
 class Listening:
-    """A site on a local port, which can be stopped and restarted."""
+    """Site on a local port that can be stopped and restarted."""
 
     site: SiteUnderTest
     server: uvicorn.Server | None = None
@@ -163,12 +163,12 @@ SLOWER = """() => {
   const slower = {150: 600000, 400: 1000};
   window.setTimeout = (act, time, ...more) => real(act, slower[time] ?? time, ...more);
 }"""
-"""Make delayed requests of sliders and labels slower than a test."""
+"""Script that makes delayed requests of sliders and labels slower than a test."""
 
 
 @dataclass
 class Held:
-    """Delays the first matching response: fetched when requested, delivered by `arrive`."""
+    """Delay of the first matching response, which is fetched when requested and delivered by `arrive`."""
 
     page: Any
     method: str
@@ -190,7 +190,7 @@ class Held:
             self.answer = route.fetch(max_retries=AGAIN)
 
     def asked(self) -> None:
-        """Wait until it was requested, while processing browser events."""
+        """Wait until the page has sent the request, processing browser events meanwhile."""
         wait(
             lambda: self.page.wait_for_timeout(20) or (self.route and (self.answer or self.method != "GET")),
             "not asked",
@@ -330,7 +330,7 @@ def test_browser_shows_the_latest_response(visit: Any, site: SiteUnderTest, comp
     unread.asked()
     page.click("#bell")
     page.get_by_text("It has ended").wait_for()
-    unread.arrive()  # outdated: from before they were read
+    unread.arrive()  # an outdated response, from before they were read
     expect(page.locator("#bell-count")).to_be_hidden()
     page.unroute_all()
 
@@ -619,7 +619,7 @@ def test_browser_every_page_is_accessible(visit: Any, complaints: list[str]) -> 
 
 
 def record(path: Path) -> Revisited:
-    """Record a hub that links to a changed page and to one with an endless word."""
+    """Write a crawl of a hub that links to a changed page and to a page with an extremely long word."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = Revisited(path)
     made.seed(HUB)
@@ -632,7 +632,7 @@ def record(path: Path) -> Revisited:
 
 @dataclass
 class Crawled:
-    """A page on an interest with a running crawl, recorded by hand."""
+    """Page of an interest with a constructed crawl that looks as if it was running."""
 
     page: Any
     address: str
@@ -685,7 +685,8 @@ def watch(seen: Crawled, listening: Listening, complaints: list[str]) -> None:
     expect(rows).to_have_count(5, timeout=PATIENCE)
     assert "A late page" in rows.first.inner_text()
     assert 1 == page.locator(".feed-line", has_text="Coral hub").count()
-    assert [] == [one for one in complaints if "Failed to load resource" not in one]  # while the server was down
+    # resources fail to load while the server is down
+    assert [] == [one for one in complaints if "Failed to load resource" not in one]
     complaints.clear()
     listening.site.database.run(
         "UPDATE crawl SET state = 'finished', ended = :epoch WHERE id = :id", epoch=EPOCH, id=seen.crawl

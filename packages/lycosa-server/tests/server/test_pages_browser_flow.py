@@ -1,4 +1,4 @@
-"""A real browser and server, from the first start to signing out; and hostile pages wherever the site shows them."""
+"""A real browser and server, from the first start to signing out, and hostile pages wherever the site shows them."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def revisit_every(page: Any) -> None:
     with page.expect_response("**/refresh"):
         page.get_by_role("button", name="Revisit", exact=True).click()
     page.get_by_role("tab", name="Changes").click()
-    page.get_by_role("button", name="Revisit", exact=True).wait_for()  # shown again when the revisit has ended
+    page.get_by_role("button", name="Revisit", exact=True).wait_for()  # shown again after the revisit
     expect(page.locator("#unseen-count")).to_be_visible()
     expect(page.locator(".change")).to_have_count(int(page.locator("#unseen-count").inner_text().split()[0]))
     page.locator(".change", has_text="changed: text").locator("summary").first.click()
@@ -324,12 +324,12 @@ SIZE = """() => {
   if (wide > innerWidth) wrong.push(`wider than ${innerWidth}: ${wide}`);
   return wrong;
 }"""
-"""Problems of layout and leaks of the page itself."""
+"""Script that returns layout problems and leaks of the page itself."""
 
 
 @dataclass
 class Crawled:
-    """An admin's session, an interest with a hostile name, and its crawl."""
+    """Session of an admin, an interest with a hostile name, and its crawl."""
 
     page: Any
     web: HostileWeb
@@ -342,9 +342,9 @@ class Crawled:
         wait(lambda: ask(self.page, "GET", f"/crawls/{self.crawl}")["state"] == "finished", "no end")
 
     def look(self, path: str, shows: str) -> None:
-        """Open a page, wait for a selector, and check it on a phone and on a desktop."""
+        """Open a page, wait for a selector, and check the page on a phone and on a desktop."""
         if "?" in path:
-            self.page.goto("about:blank")  # else the selector may match the previous page
+            self.page.goto("about:blank")  # otherwise the selector may match the previous page
         self.page.goto(path)
         self.page.locator(shows).first.wait_for()
         self.check(path)
@@ -388,12 +388,12 @@ def crawled(served: Served, browser: Any) -> Iterator[Crawled]:
         assert ([], []) == (watch.dialogs, web.beacons())
 
 
-def test_hostile_pages_were_all_crawled(crawled: Crawled) -> None:
+def test_crawl_fetches_all_hostile_pages(crawled: Crawled) -> None:
     told = ask(crawled.page, "GET", f"/interests/{crawled.interest}/changes?since=0&limit=200")["changes"]
     assert {f"{crawled.web.base}/{n}" for n in range(len(MARKUP))} <= {change["url"] for change in told}
 
 
-def test_hostile_text_in_every_tab(crawled: Crawled) -> None:
+def test_hostile_text_is_escaped_in_every_tab(crawled: Crawled) -> None:
     for place, shows in (
         ("#live", ".feed li >> text=<script>window.harmed"),
         ("#graph", ".node >> text=<script>"),
@@ -411,7 +411,7 @@ def test_hostile_text_in_every_tab(crawled: Crawled) -> None:
         crawled.look(f"/interests/{crawled.interest}{place}", shows)
 
 
-def test_hostile_pages_in_reader_and_diff(crawled: Crawled) -> None:
+def test_hostile_pages_are_harmless_in_reader_and_diff(crawled: Crawled) -> None:
     page = crawled.page
     page.goto(f"/interests/{crawled.interest}#changes")
     for n in range(1, len(MARKUP), 2):
@@ -431,7 +431,7 @@ def test_hostile_pages_in_reader_and_diff(crawled: Crawled) -> None:
     assert any("{{7*7}}" in text for text in page.locator(".diff").all_inner_texts())
 
 
-def test_hostile_user_input_on_every_page(crawled: Crawled) -> None:
+def test_hostile_user_input_is_escaped_on_every_page(crawled: Crawled) -> None:
     page = crawled.page
     wrong = {"name": TYPED, "password": "not a password"}
     page.request.post("/api/v1/session", data=wrong, max_retries=AGAIN)
@@ -452,7 +452,7 @@ def test_hostile_user_input_on_every_page(crawled: Crawled) -> None:
     crawled.check("notices")
 
 
-def test_hostile_interest_shared_with_others(crawled: Crawled) -> None:
+def test_hostile_interest_is_harmless_for_guests(crawled: Crawled) -> None:
     page = crawled.page
     link = ask(page, "POST", "/invitations", {"role": "member", "note": "", "days": 1})["link"]
     guest = new_page(page.context.browser, crawled.base, crawled.watch)
@@ -467,7 +467,7 @@ def test_hostile_interest_shared_with_others(crawled: Crawled) -> None:
     guest.context.close()
 
 
-def test_hostile_pages_in_a_tab_of_their_own(crawled: Crawled) -> None:
+def test_hostile_pages_are_harmless_in_new_tab(crawled: Crawled) -> None:
     page = crawled.page
     for n in range(4):
         page.goto(f"/api/v1/crawls/{crawled.crawl}/reader?url={crawled.web.base}/{n}")
@@ -482,7 +482,7 @@ def test_hostile_pages_in_a_tab_of_their_own(crawled: Crawled) -> None:
 
 def test_links_to_originals_send_no_referrer(crawled: Crawled) -> None:
     page, url = crawled.page, f"{crawled.web.base}/plain"
-    # so far, no other host was requested, and the browser blocked nothing
+    # So far no other host was requested, and the browser blocked nothing.
     assert ({crawled.base}, []) == (crawled.watch.origins(), crawled.watch.complaints)
     page.goto(f"/interests/{crawled.interest}#changes")
     change = page.locator(".change", has=page.locator(f'a[href="{url}"]'))

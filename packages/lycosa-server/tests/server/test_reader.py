@@ -68,7 +68,7 @@ HOSTILE = {
 
 
 class Reread(HTMLParser):
-    """A second parser, to verify the markup."""
+    """Second parser, which verifies the markup."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -203,7 +203,7 @@ def test_render_text_keeps_lines_and_escapes_markup() -> None:
     assert Readable("<pre>a &lt;b&gt;\n  c\ufffd</pre>\n") == render_text("a <b>\n  c\x1b")
 
 
-def test_document_without_content_says_so() -> None:
+def test_document_without_content_has_message() -> None:
     assert "Nothing readable" in document(Readable(""), "", URL, 0.0)
 
 

@@ -76,7 +76,7 @@ def test_page_order_without_words_is_by_relevance(tmp_path: Path) -> None:
     assert ["2", "1", "0"] == names(view, "frequency")
 
 
-def test_ways_lead_from_the_seed_to_the_best_pages(view: CrawlView) -> None:
+def test_ways_start_at_seed_and_end_at_best_pages(view: CrawlView) -> None:
     ways = view.path_graph([page for page in view.pages() if page.node.endswith(("wreck", "sponge"))], 400)
     names = [view.nodes[vertex].removeprefix(HOME) for vertex in ways.depths]
     assert (["coral", "sponge", "wreck"], [0, 1, 1]) == (names, list(ways.depths.values()))

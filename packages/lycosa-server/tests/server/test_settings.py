@@ -11,7 +11,7 @@ from input_errors import raises_input_error
 from lycosa_server.settings import Settings
 
 
-def test_settings_pass_through_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_settings_are_passed_by_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings = Settings(tmp_path, "postgresql://me:hush@h/d", allow_network=("10.0.0.0/8",), delay=0.5)
     for name, value in settings.environment().items():
         monkeypatch.setenv(name, value)

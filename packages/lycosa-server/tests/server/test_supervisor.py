@@ -49,7 +49,7 @@ asyncio.run(main())
 
 
 class Supervised:
-    """A supervisor of children that only sleep."""
+    """Supervisor of children that only sleep."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -59,7 +59,7 @@ class Supervised:
         )
 
     def pids(self, name: str) -> list[int]:
-        """Return the process ids of all children of a name ever started."""
+        """Return the process ids of all children of a name that were ever started."""
         path = self.place / f"{name}.started"
         return [int(line) for line in path.read_text().split()] if path.exists() else []
 
@@ -124,7 +124,7 @@ def test_directory_lock_refuses_a_second_server(supervised: Supervised) -> None:
         DirectoryLock(supervised.place / "data")
 
 
-def test_directory_lock_reports_unwritable_places(tmp_path: Path) -> None:
+def test_directory_lock_reports_unwritable_directories(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with raises_input_error("cannot-write"):
         DirectoryLock(tmp_path / "file" / "data")

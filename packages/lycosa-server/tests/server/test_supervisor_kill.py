@@ -1,4 +1,4 @@
-"""kill -9 of every part of a server during a crawl: it recovers without losses or duplicates."""
+"""kill -9 of each process of a server during a crawl: it recovers without losses or duplicates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from served import Served, runs, wait
 
 TOPIC = "marine biology/coral reefs"
 BUDGET = 2000
-"""More than it reaches: tests stop the crawl."""
+"""More pages than are fetched, as tests stop the crawl."""
 
 OPTIONS = ("--delay", "0.1", "--allow-network", "127.0.0.0/8")
 
@@ -105,7 +105,7 @@ def test_kill_each_process_and_the_database(tmp_path: Path, web: Server) -> None
             assert served.child("crawler") not in (0, children[1])
             children = served.child("web"), served.child("crawler")
             served.process.kill()
-            with Served(data, address, *OPTIONS) as second:  # waits for the children of the first
+            with Served(data, address, *OPTIONS) as second:  # waits for the children of the first server
                 assert [False, False] == [runs(child) for child in children]
                 second.headers = served.headers
                 goes_on(data, crawl)

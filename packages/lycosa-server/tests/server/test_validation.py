@@ -10,7 +10,7 @@ from lycosa_server.validation import validate_settings, web_address
 SEEDS = ["https://reefs.example/"]
 
 
-def test_web_address_is_canonical() -> None:
+def test_web_url_is_canonical() -> None:
     assert "https://reefs.example/a" == web_address("HTTPS://Reefs.example/a#top")
     for text in ("coral reefs", "file:///etc/passwd", "javascript:alert(1)", ""):
         with raises_input_error("bad-url", match="the seed"):
@@ -31,7 +31,7 @@ def test_web_address_is_canonical() -> None:
         (InterestSettings("coral", seeds=SEEDS, model="m"), "conflicting-options"),
     ],
 )
-def test_validate_settings_refuses(database: Database, settings: InterestSettings, code: str) -> None:
+def test_validate_settings_refuses_invalid_values(database: Database, settings: InterestSettings, code: str) -> None:
     with raises_input_error(code):
         validate_settings(settings, database, 10_000)
 

@@ -23,7 +23,7 @@ Message = MutableMapping[str, Any]
 
 
 class App:
-    """Reads a request, waits for `go`, answers with `size` bytes, and counts disconnects."""
+    """Application that reads a request, waits for `go`, responds with `size` bytes, and counts disconnects."""
 
     def __init__(self, size: int = 2) -> None:
         self.size = size
@@ -128,7 +128,7 @@ def test_slow_head_times_out() -> None:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET / HTTP/1.1\r\n")
             dripping = asyncio.create_task(_drip(writer))
-            await ended(reader)  # with 408 or a reset
+            await ended(reader)  # with status 408 or a reset
             dripping.cancel()
             await closed(writer)
 

@@ -276,7 +276,7 @@ def test_due_first_visit_is_in_flight_for_strategy() -> None:
 def test_interrupted_run_gives_back_tasks() -> None:
     scheduler = ListScheduler(("a", 0.0), ("b", 0.0), share=1.0)
     made = engine(Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, {"a": ok()}, slow=5.0), scheduler, concurrency=4)
-    visits = run(made, most=2)
+    visits = run(made, max_visits=2)
     assert not made.in_flight
     assert not made.frontier.taken
     assert not scheduler.flying
@@ -314,7 +314,7 @@ def test_live_and_resumed_runs_agree(name: str) -> None:
     later = {"a": ok("e", "c", relevance=0.1), "b": to("z"), "c": ok("a", "f")}
     due = [("a", 1.0), ("b", 1.0), ("c", 2.0), ("d", 2.0), ("a", 3.0)]
     live = engine(Scripted(first, later), ListScheduler(*due), strategy=named(name, seed=1, budget=50))
-    log: list[Event] = [Seed("a"), *run(live, most=8)]
+    log: list[Event] = [Seed("a"), *run(live, max_visits=8)]
     resumed = engine(Scripted(first, later), ListScheduler(*due), log, strategy=named(name, seed=1, budget=50))
     assert list(live.table.nodes) == list(resumed.table.nodes)
     picked = [

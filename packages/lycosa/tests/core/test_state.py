@@ -68,7 +68,7 @@ def test_read_errors_name_the_file_kind_and_command(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the notebook .* is damaged or cut short"):
         NOTES.read(path, taken)
     with pytest.raises(InputError, match="has 19 bytes: no notebook is that large"):
-        NOTES.read(path, taken, most=18)
+        NOTES.read(path, taken, max_bytes=18)
     with pytest.raises(InputError, match=r"cannot write the notebook .*; choose another --out"):
         NOTES.write(tmp_path / "nowhere" / "n", [b""])
 

@@ -77,12 +77,12 @@ def test_ids_of_long_words_in_other_scripts(letter: str) -> None:
 
 
 def test_ids_with_few_slots() -> None:
-    lexicon, text = Lexicon(Numbers(), bits=4, most=20), b" ".join(b"t%d" % n for n in range(300))
+    lexicon, text = Lexicon(Numbers(), bits=4, max_tokens=20), b" ".join(b"t%d" % n for n in range(300))
     assert list(range(300)) == lexicon.ids(text).tolist() == lexicon.ids(text).tolist()
 
 
 def test_lexicons_respect_the_limit() -> None:
-    lexicon = Lexicon(lambda tokens: [len(token) for token in tokens], most=100)
+    lexicon = Lexicon(lambda tokens: [len(token) for token in tokens], max_tokens=100)
     for number in range(1_000):
         assert [len(str(number))] == lexicon.of([b"%d" % number])
     assert len(lexicon._known) <= 100

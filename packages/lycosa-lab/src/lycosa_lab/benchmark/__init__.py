@@ -104,10 +104,10 @@ class BenchmarkCell(NamedTuple):
         return f"{self.corpus}, {self.setting.title}, {self.budget:,} pages"
 
 
-def _column(column: str, title: str = "", digits: int = 1, most: float = math.inf) -> Measure:
+def _column(column: str, title: str = "", digits: int = 1, highest: float = math.inf) -> Measure:
     return Measure(
         title or column,
-        lambda one, results, budgets: results.figures(one, budgets)[column].astype(np.float64), digits, most,
+        lambda one, results, budgets: results.figures(one, budgets)[column].astype(np.float64), digits, highest,
     )  # fmt: skip
 
 

@@ -56,7 +56,7 @@ class Bench:
 
     def subjects(self, plan: Experiment) -> list[HuntSubject]:
         return subjects_of(
-            self.index, count=plan.subject_count, least=plan.least, most=plan.most, random_seed=plan.random_seed
+            self.index, count=plan.subject_count, least=plan.least, max_pages=plan.most, random_seed=plan.random_seed
         )
 
     def run(

@@ -258,7 +258,7 @@ def better_exclusives(rows: Sequence[Match], crawls: CrawlComparison) -> Ruling:
     """Holds if their harvest ratio is higher, where both have pages of their own."""
     ours, theirs = [row.rules_exclusive for row in rows], [row.baseline_exclusive for row in rows]
     return compare(
-        ours, theirs, [row.topic for row in rows], most=1, names=("rules", "baseline"), what="exclusive harvest ratio",
+        ours, theirs, [row.topic for row in rows], most=1, names=("rules", "baseline"), noun="exclusive harvest ratio",
         mute=crawls.mute(*PAIR, equal=np.equal(ours, theirs)),
     )  # fmt: skip
 
@@ -271,7 +271,7 @@ def different_pages(rows: Sequence[Match], crawls: CrawlComparison, budget: int,
         return Ruling(UNTESTED, f"The corpus is too small to differ in.\n{evidence}")
     verdict, numbers = compare(
         [row.overlap for row in rows], [30.0] * len(rows), [row.topic for row in rows], names=("overlap", "30"),
-        what="%", expect="not better", mute=crawls.mute(*PAIR, equal=False), digits=1,
+        noun="%", expect="not better", mute=crawls.mute(*PAIR, equal=False), digits=1,
     )  # fmt: skip
     return Ruling(verdict, f"{numbers}\n{evidence}")
 
@@ -296,7 +296,7 @@ def keep_finding(crawls: CrawlComparison, by: Measure, relevant: Mapping[str, in
         rest = (found[:, -1] - found[:, middle]) / max(1, steps[-1] - steps[middle])
         return compare(
             found[:, middle] / steps[middle] / 2, rest, crawls.topics, expect="not better", mute=few,
-            names=("half of the harvest of the first half", "that of the last half"), what=crawls.label(name),
+            names=("half of the harvest of the first half", "that of the last half"), noun=crawls.label(name),
         )  # fmt: skip
 
     return combine_rulings(map(ruling, PAIR))
@@ -316,7 +316,7 @@ def seeds_matter_little(few: CrawlComparison, many: CrawlComparison, by: Measure
     def ruling(name: str) -> Ruling:
         ours, theirs = (by_topic(crawls, crawls.values[by][name][:, -1]) for crawls in (many, few))
         return compare(
-            ours, theirs, topics, names=(f"{counts[1]} seeds", f"{counts[0]} seeds"), what=few.label(name),
+            ours, theirs, topics, names=(f"{counts[1]} seeds", f"{counts[0]} seeds"), noun=few.label(name),
             expect="alike", mute={"leave nothing to find": by_topic(many, many.spent[name]) > 0},
         )  # fmt: skip
 
@@ -331,5 +331,5 @@ def restrictive(dry: Sequence[bool], topics: Sequence[str]) -> Ruling:
         f"Hard focus ran out of links in {sum(dry)} of {len(dry)} crawls from seeds on the topic.",
     )
     names = ("a half", "crawls that run out of links")
-    verdict, evidence = compare(share, dry, topics, expect="not better", names=names, what="share")
+    verdict, evidence = compare(share, dry, topics, expect="not better", names=names, noun="share")
     return Ruling(verdict, f"{evidence}\n{numbers}")

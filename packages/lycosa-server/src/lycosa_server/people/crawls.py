@@ -108,16 +108,16 @@ def refresh(
         return _queue(database, now, row, **again, everything=int(everything), revisit_first=first)
 
 
-def request_judging(database: Database, interest: str, what: str) -> None:
+def request_judging(database: Database, interest: str, noun: str) -> None:
     """Request judging after a change of `labels`, `threshold` or `topic`; each includes those before it."""
-    less = {"labels": ("",), "threshold": ("", "labels"), "topic": ("", "labels", "threshold")}[what]
+    less = {"labels": ("",), "threshold": ("", "labels"), "topic": ("", "labels", "threshold")}[noun]
     with database.transaction():
         database.get("interest", interest, locked=True)  # lock it before its crawls: see `lock_crawl`
         database.run(
             "UPDATE crawl SET judging = CASE WHEN judging IN :less THEN :what ELSE judging END, "
             "judge_requests = judge_requests + 1, judging_failed = '' WHERE interest = :interest",
             less=less,
-            what=what,
+            what=noun,
             interest=interest,
         )
 

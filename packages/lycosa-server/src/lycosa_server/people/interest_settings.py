@@ -134,10 +134,10 @@ class InterestSettings:
         return TypeAdapter(InterestSettings).validate_json(text)
 
 
-def revisit_interval(text: str, what: str) -> str:
-    every = clean_line(text, what, 40)
-    if every and parse_duration(every, what) < 600.0:
-        raise InputError("out-of-range", f"{what} is {every}: it must be ten minutes or more, such as 6h or 1d")
+def revisit_interval(text: str, noun: str) -> str:
+    every = clean_line(text, noun, 40)
+    if every and parse_duration(every, noun) < 600.0:
+        raise InputError("out-of-range", f"{noun} is {every}: it must be ten minutes or more, such as 6h or 1d")
     return every
 
 

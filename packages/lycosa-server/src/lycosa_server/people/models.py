@@ -68,8 +68,8 @@ def take_queued(database: Database) -> Row | None:
     return database.get("model", row["id"])
 
 
-def end_training(database: Database, now: float, model: str, state: str, about: dict[str, Any], **fields: Any) -> bool:
-    changes = {"state": state, "about": _text(about, MAX_ABOUT_CHARACTERS), "ended": now, **fields}
+def end_training(database: Database, now: float, model: str, state: str, facts: dict[str, Any], **fields: Any) -> bool:
+    changes = {"state": state, "about": _text(facts, MAX_ABOUT_CHARACTERS), "ended": now, **fields}
     return database.update("model", model, changes) > 0
 
 

@@ -52,9 +52,9 @@ def active(database: Database, person: str | None) -> Row | None:
     return database.find("person", id=person, disabled=0)
 
 
-def found(row: Row | None, what: str) -> Row:
+def found(row: Row | None, noun: str) -> Row:
     if row is None:
-        raise NotFound(f"no such {what}")
+        raise NotFound(f"no such {noun}")
     return row
 
 

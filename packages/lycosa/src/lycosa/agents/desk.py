@@ -387,13 +387,13 @@ def visible(text: str) -> str:
     return "".join(c for c in clean(text) if unicodedata.category(c) not in ("Cf", "Co") or c in _JOINERS)
 
 
-def short(text: str, most: int = 300) -> str:  # characters of a title or an anchor
+def short(text: str, max_length: int = 300) -> str:  # characters of a title or an anchor
     told = one_line(visible(text))
-    return told if len(told) <= most else f"{told[: most - 1]}…"
+    return told if len(told) <= max_length else f"{told[: max_length - 1]}…"
 
 
-def untrusted(told: Any) -> dict[str, Any]:
-    return {"notice": NOTICE, "untrusted": told}
+def untrusted(answer: Any) -> dict[str, Any]:
+    return {"notice": NOTICE, "untrusted": answer}
 
 
 def passage(text: str, source: str, offset: int) -> str:

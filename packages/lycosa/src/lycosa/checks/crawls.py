@@ -44,11 +44,11 @@ def engine(
     return made
 
 
-def run(made: Engine, most: int = 0) -> list[Event]:
+def run(made: Engine, max_visits: int = 0) -> list[Event]:
     """Crawl for at most `most` visits and return the log; visits in flight at the end are dropped."""
 
     async def crawl() -> None:
-        left = most
+        left = max_visits
         async with aclosing(made.run()) as visits:
             async for _ in visits:
                 left -= 1
@@ -63,11 +63,11 @@ def visits_of(events: Iterable[Event]) -> list[Visit]:
     return [event for event in events if isinstance(event, Visit)]
 
 
-def picks(made: Engine, most: int = 10_000) -> list[tuple[str, Pick]]:
+def picks(made: Engine, limit: int = 10_000) -> list[tuple[str, Pick]]:
     """Return the next picks of an engine if nothing were learned meanwhile; all are returned to the frontier."""
     number = max((visit.pick for visit in visits_of(made.log)), default=0)
     picked: list[tuple[str, Pick]] = []
-    while len(picked) < most:
+    while len(picked) < limit:
         pick = made.strategy.pick(number + len(picked) + 1, made.frontier, 0.0)
         if pick.row < 0:
             break

@@ -68,10 +68,10 @@ class CrawlProgress(ProgressDisplay):
                 self._best = heapq.nlargest(5, [*self._best, (visit.relevance, visit.node, visit.title)])
         self.draw()
 
-    def _tell(self, what: str, done: int, total: int) -> None:
+    def _tell(self, message: str, done: int, total: int) -> None:
         spent = time.monotonic() - self._begun
         left = f", about {(total - done) * spent / done:,.0f} s left" if done else ""
-        self._opening = f"{what}: {done:,} of {total:,}{left}" if done < total else ""
+        self._opening = f"{message}: {done:,} of {total:,}{left}" if done < total else ""
         self.draw()
 
     def draw(self) -> None:

@@ -158,8 +158,8 @@ def _satisfies(version: str, wanted: str) -> bool:
     return have == want if found[1] == "==" else have[: len(want)] >= want[: len(have)]
 
 
-def _look(what: str, told: str, bad: bool, cost: str, remedy: str) -> Iterator[CheckResult]:
-    yield CheckResult(what, told, cost, remedy) if bad else CheckResult(what, told)
+def _look(name: str, finding: str, bad: bool, cost: str, remedy: str) -> Iterator[CheckResult]:
+    yield CheckResult(name, finding, cost, remedy) if bad else CheckResult(name, finding)
 
 
 def _chromium() -> Iterator[CheckResult]:

@@ -158,11 +158,11 @@ def _setting(takes: Mapping[str, tuple[Any, Any]]) -> str:
 
 
 def _one(
-    kind: str, name: str, entry: RegistryEntry, about: list[str], groups: Mapping[str, Mapping[str, tuple[Any, Any]]]
+    kind: str, name: str, entry: RegistryEntry, description: list[str], groups: Mapping[str, Mapping[str, tuple[Any, Any]]]
 ) -> Iterator[Part]:
     yield Text.assemble((name, "bold"), f": {entry.summary}")
     yield {KINDS[kind][1]: entry.needs, "paper": entry.paper}
-    for paragraph in about:
+    for paragraph in description:
         yield ""
         yield listing([Column("")], [[paragraph]], show_header=False, padding=(0, 0, 0, 2))
     for title, group in groups.items():

@@ -56,15 +56,15 @@ def show_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
         return
     line, began, before = StatusLine(), dict[str, float](), dict[str, int]()
 
-    def say(what: str, done: int, total: int) -> None:
+    def say(message: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if done < before.get(what, 0):  # another round, for instance on the next corpus
-            began[what] = now
+        if done < before.get(message, 0):  # another round, for instance on the next corpus
+            began[message] = now
             line.wait()
-        before[what] = done
-        spent = now - began.setdefault(what, now)
+        before[message] = done
+        spent = now - began.setdefault(message, now)
         left = f", about {(total - done) * spent / done:,.0f} s left" if total and done and spent > 1.0 else ""
-        line.show(lambda: f"{what}: {done:,}" + (f" of {total:,}" if total else "") + left)
+        line.show(lambda: f"{message}: {done:,}" + (f" of {total:,}" if total else "") + left)
 
     yield say
     line.clear()

@@ -142,11 +142,11 @@ def _discard(page: Page, outcome: Outcome, note: str) -> None:
     page.outcome, page.note, page.links = outcome, note, Links()
 
 
-def _column(what: str, numbers: Any, visit: Visit) -> NDArray[np.float32]:
+def _column(noun: str, numbers: Any, visit: Visit) -> NDArray[np.float32]:
     """Return a judge's numbers for the links of a visit as float32; NaN and infinities become finite."""
     column = np.asarray(numbers, np.float32)
     if len(column) != len(visit.links):
-        counts = f"{len(column)} {what} for {len(visit.links)} links of {visit.node}"
+        counts = f"{len(column)} {noun} for {len(visit.links)} links of {visit.node}"
         raise InputError("bad-judge", f"the judge returned {counts}: see lycosa.checks.check_judge")
     return column if np.isfinite(column).all() else np.nan_to_num(column)
 

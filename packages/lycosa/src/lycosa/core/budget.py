@@ -126,12 +126,12 @@ def larger_budget_option(ending: str, budget: int, pages: int, requests: int) ->
     return f" --max-requests {2 * requests}" if ending == REQUESTS_SPENT else ""
 
 
-def _counted(number: int, what: str) -> str:
-    what = "revisits" if what == REVISITS else what  # LOOKS itself is a key of JSON output
-    one = what if what in ("robots.txt", "sitemaps and feeds") else what.removesuffix("s")
-    if what == RESOURCES:
+def _counted(number: int, noun: str) -> str:
+    noun = "revisits" if noun == REVISITS else noun  # LOOKS itself is a key of JSON output
+    one = noun if noun in ("robots.txt", "sitemaps and feeds") else noun.removesuffix("s")
+    if noun == RESOURCES:
         one = "resource of rendered pages"
-    return f"{number:,} {what if number != 1 else {'retries': 'retry'}.get(what, one)}"
+    return f"{number:,} {noun if number != 1 else {'retries': 'retry'}.get(noun, one)}"
 
 
 class Pace:

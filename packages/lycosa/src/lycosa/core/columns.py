@@ -85,13 +85,13 @@ class SpilledArray(Sequence[Any]):
     (5, [4, 40], [[1, 10], [2, 20]], [[4, 40], [0, 0], [3, 30]])
     """
 
-    def __init__(self, shape: tuple[int, ...], kind: DTypeLike, most: int) -> None:
-        self._shape, self._kind, self._most = shape, np.dtype(kind), most
+    def __init__(self, shape: tuple[int, ...], kind: DTypeLike, max_rows_in_memory: int) -> None:
+        self._shape, self._kind, self._most = shape, np.dtype(kind), max_rows_in_memory
         self._size = math.prod(shape) * self._kind.itemsize
         self._first = np.zeros((0, *shape), self._kind)
         self._count = 0
         self._file: Scratch | None = None
-        self._base = most  # first row in the file
+        self._base = max_rows_in_memory  # first row in the file
 
     def __len__(self) -> int:
         return self._count

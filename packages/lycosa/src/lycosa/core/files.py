@@ -16,7 +16,7 @@ from typing import IO
 from lycosa.core.errors import InputError
 
 
-def read_whole(path: Path, most: int) -> bytes:
+def read_whole(path: Path, max_bytes: int) -> bytes:
     """Return the contents of a regular file of at most `most` bytes; raise OSError for others, such as pipes."""
     about = path.stat()
     if stat.S_ISDIR(about.st_mode):
@@ -24,18 +24,18 @@ def read_whole(path: Path, most: int) -> bytes:
     if not stat.S_ISREG(about.st_mode):
         raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
     with open(path, "rb") as file:
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise OSError(errno.EFBIG, f"it has more than {max_bytes:,} bytes")
     return content
 
 
-def read_input(path: Path, most: int, what: str) -> bytes:
+def read_input(path: Path, max_bytes: int, noun: str) -> bytes:
     """Like `read_whole`, but raise InputError for files that users name; `what` is the kind of file in the message."""
     try:
-        return read_whole(path, most)
+        return read_whole(path, max_bytes)
     except OSError as error:
-        raise InputError("unreadable-file", f"cannot read {what} {path}: {error.strerror or error}") from error
+        raise InputError("unreadable-file", f"cannot read {noun} {path}: {error.strerror or error}") from error
 
 
 @contextmanager

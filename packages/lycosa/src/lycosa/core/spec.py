@@ -83,7 +83,7 @@ def _hints(maker: Callable[..., Any]) -> dict[str, Any]:
     return {}  # use the types of the defaults
 
 
-def make_with(maker: Callable[..., Made], given: Mapping[str, str], what: str, **known: Any) -> Made:
+def make_with(maker: Callable[..., Made], given: Mapping[str, str], noun: str, **known: Any) -> Made:
     """Call a class with parameters given as text; `known` are arguments passed if it accepts them and the text has
     none.
 
@@ -97,25 +97,25 @@ def make_with(maker: Callable[..., Made], given: Mapping[str, str], what: str, *
     for name, text in given.items():
         if name not in takes:
             accepted_names = f"it takes {', '.join(takes)}" if takes else "it takes none"
-            raise InputError("unknown-option", f"{what} has no parameter {name!r}: {accepted_names}")
-        arguments[name] = _typed(text, takes[name][0], f"{name} of {what}")
+            raise InputError("unknown-option", f"{noun} has no parameter {name!r}: {accepted_names}")
+        arguments[name] = _typed(text, takes[name][0], f"{name} of {noun}")
     required = [name for name, (_, default) in takes.items() if default is inspect.Parameter.empty]
     missing = [name for name in required if name not in arguments]
     if missing:
-        raise InputError("missing-option", f"{what} needs {' and '.join(missing)}: write {what},{missing[0]}=...")
+        raise InputError("missing-option", f"{noun} needs {' and '.join(missing)}: write {noun},{missing[0]}=...")
     try:
         return maker(**arguments)
     except ValueError as error:
-        raise InputError("bad-value", f"{what}: {error}") from error
+        raise InputError("bad-value", f"{noun}: {error}") from error
 
 
-def import_object(name: str, what: str) -> Any:
+def import_object(name: str, noun: str) -> Any:
     """Import a user's own class by `module:Class`; `what` is its role in the error message."""
     module, _, attribute = name.partition(":")
     try:
         return getattr(import_module(module), attribute)
     except (Exception, SystemExit) as error:  # importing user code may raise anything
-        raise InputError("bad-plugin", f"cannot load {what} {name!r} as module:Class: {error}") from error
+        raise InputError("bad-plugin", f"cannot load {noun} {name!r} as module:Class: {error}") from error
 
 
 def check_parts(made: Any, needs: Sequence[str], name: str) -> None:
@@ -152,18 +152,18 @@ def _is_typable(kind: Any) -> bool:
     return kind in (float, int, bool, str) or typing.get_origin(kind) in (Literal, tuple)
 
 
-def _typed(text: str, kind: Any, what: str) -> Any:
+def _typed(text: str, kind: Any, noun: str) -> Any:
     kind = _plain(kind)
     if typing.get_origin(kind) is Literal:
         choices = {str(choice): choice for choice in typing.get_args(kind)}
         if text not in choices:
-            raise InputError("bad-value", f"{what} is {text!r}: it must be {describe_type(kind)}")
+            raise InputError("bad-value", f"{noun} is {text!r}: it must be {describe_type(kind)}")
         return choices[text]
     if typing.get_origin(kind) is tuple:
         return tuple(part.strip() for part in text.split("+") if part.strip())
     if kind is bool:
         if text.lower() not in _TRUE + _FALSE:
-            raise InputError("bad-value", f"{what} is {text!r}: it must be yes or no")
+            raise InputError("bad-value", f"{noun} is {text!r}: it must be yes or no")
         return text.lower() in _TRUE
     if kind is str:
         return text
@@ -172,7 +172,7 @@ def _typed(text: str, kind: Any, what: str) -> Any:
     except ValueError:
         value = None
     if value is None or not abs(value) < float("inf"):
-        raise InputError("bad-value", f"{what} is {text!r}: it must be a {describe_type(kind)}")
+        raise InputError("bad-value", f"{noun} is {text!r}: it must be a {describe_type(kind)}")
     return value
 
 

@@ -185,16 +185,16 @@ class SpilledRows:
         self._back = {}
         self.frontier.rebuild()
 
-    def _look_through(self, most: int, by_tag: NDArray[np.uint8]) -> None:
+    def _look_through(self, limit: int, by_tag: NDArray[np.uint8]) -> None:
         """Update the priorities of up to `most` spilled rows, in order of discovery."""
         if self._renews is None or not self.count:
             return
         found = np.zeros(0, np.intp)
         for places, worth in self._some(by_tag):
             found = np.concatenate([found, places[(self._age[places] >= self._turn) & (worth > -math.inf)]])
-            if len(found) > most:
-                found = found[self._age[found].argpartition(most)[:most]]
-        self._turn = int(self._age[found].max()) + 1 if len(found) == most and most else 0
+            if len(found) > limit:
+                found = found[self._age[found].argpartition(limit)[:limit]]
+        self._turn = int(self._age[found].max()) + 1 if len(found) == limit and limit else 0
         found.sort()
         for begin in range(0, len(found), RECORDS):
             places = found[begin : begin + RECORDS]
@@ -560,11 +560,11 @@ class SpillFile:
         self.close()
 
 
-def fits(about: list[Any], path: Path | None) -> bool:
+def fits(facts: list[Any], path: Path | None) -> bool:
     """Return whether the file that a snapshot needs is there and complete."""
-    if not about:
+    if not facts:
         return True
-    token, size = about
+    token, size = facts
     try:
         with open(path or "", "rb") as file:
             return bool(file.read(TOKEN) == token.encode() and os.fstat(file.fileno()).st_size >= size)

@@ -169,10 +169,10 @@ class FileFormat:
             raise InputError("unwritable-file", f"cannot write the {self.noun} {path}: {reason}") from error
 
     def read(
-        self, path: Path, make: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Made], most: int = MAX_BYTES
+        self, path: Path, make: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Made], max_bytes: int = MAX_BYTES
     ) -> Made:
         """Return `make(header, arrays)` for a file; raise InputError if unreadable or `make` raises ValueError."""
-        contents = self._contents(path, most)
+        contents = self._contents(path, max_bytes)
         remedy = f"copy it again from where it came from, or make a new one with '{self.command}'"
         if contents is None:
             raise InputError("bad-file", f"the {self.noun} {path} is damaged or cut short: {remedy}")
@@ -185,18 +185,18 @@ class FileFormat:
         except MemoryError as error:
             raise InputError("too-large", f"there is not enough memory for the {self.noun} {path}") from error
 
-    def _contents(self, path: Path, most: int) -> bytes | None:
+    def _contents(self, path: Path, max_bytes: int) -> bytes | None:
         """Return the content after the digest; None if the digest does not match."""
         try:
             about = path.stat()
-            if about.st_size > most:
+            if about.st_size > max_bytes:
                 raise InputError("too-large", f"{path} has {about.st_size:,} bytes: no {self.noun} is that large")
             if not stat.S_ISREG(about.st_mode) and not path.is_dir():  # reading a pipe might block forever
                 reason = "it is a pipe or a device, not a file"
                 raise InputError("not-a-file", f"cannot read the {self.noun} {path}: {reason}")
             with open(path, "rb") as file:
                 self._check_first_line(path, file.readline(100))
-                expected_digest, contents = file.readline(100).rstrip(b"\n"), file.read(most)
+                expected_digest, contents = file.readline(100).rstrip(b"\n"), file.read(max_bytes)
         except OSError as error:
             raise InputError("unreadable-file", f"cannot read the {self.noun} {path}: {error.strerror}") from error
         except MemoryError as error:

@@ -91,11 +91,11 @@ class Links:
         )
         return Links(urls, anchors, contexts, rels, [self.positions[at] for at in places], paths=paths)
 
-    def truncate(self, most: int) -> None:
+    def truncate(self, limit: int) -> None:
         for column in (self.urls, self.anchors, self.contexts, self.rels, self.positions, self.paths):
-            del column[max(0, most) :]
-        self.link_relevances = self.link_relevances[: max(0, most)]
-        self.facets = {name: column[: max(0, most)] for name, column in self.facets.items()}
+            del column[max(0, limit) :]
+        self.link_relevances = self.link_relevances[: max(0, limit)]
+        self.facets = {name: column[: max(0, limit)] for name, column in self.facets.items()}
 
     @classmethod
     def to(cls, *urls: str, anchors: Sequence[str] | None = None) -> Links:

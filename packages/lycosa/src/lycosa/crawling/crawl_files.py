@@ -231,14 +231,14 @@ def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -
     bound = snapshot_key(request, engine)
     without: list[str] = []
 
-    def fits(about: About) -> bool:
-        same = all(about[name] == value for name, value in bound.items()) and about["seq"] <= files.until
-        same = same and spilled_fits(about.get("spilled", []), files.spill_file)
-        same = same and log.chain(about["seq"]) == about["log"]
-        if same and _renderer(engine) not in ("", about.get("renderer")):
+    def fits(facts: About) -> bool:
+        same = all(facts[name] == value for name, value in bound.items()) and facts["seq"] <= files.until
+        same = same and spilled_fits(facts.get("spilled", []), files.spill_file)
+        same = same and log.chain(facts["seq"]) == facts["log"]
+        if same and _renderer(engine) not in ("", facts.get("renderer")):
             request.notes.append("a browser was installed or removed since the last run: the whole log was read again")
             return False
-        without[:] = files.without if about["seq"] == log.end() else ()
+        without[:] = files.without if facts["seq"] == log.end() else ()
         return bool(same)
 
     def wanted(names: tuple[str, ...]) -> bool:  # readers have no archive

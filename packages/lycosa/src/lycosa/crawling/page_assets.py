@@ -262,11 +262,11 @@ class PageAssets(protocols.VisitScheduler):
             self._waiting.setdefault(self.host_key(url), {})[url] = WantedAsset(page, hops, attempt)
 
 
-def _sheets(exchange: Exchange | None, most: int) -> dict[str, list[str]]:
+def _sheets(exchange: Exchange | None, limit: int) -> dict[str, list[str]]:
     found = {}
     for one in exchange.resources if exchange is not None else ():
         if one.exchange.header("content-type").partition(";")[0].strip().lower() == CSS:
-            found[one.url] = style_sheet_urls(source_of(one.exchange, MAX_SOURCE_CHARS), one.url, most)
+            found[one.url] = style_sheet_urls(source_of(one.exchange, MAX_SOURCE_CHARS), one.url, limit)
     return found
 
 
@@ -293,7 +293,7 @@ _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _CANDIDATE = re.compile(r"[\s,]*+(\S*[^\s,])(?:,|\s[^,]*+)?")
 
 
-def page_urls(source: str, url: str, most: int) -> list[str]:
+def page_urls(source: str, url: str, limit: int) -> list[str]:
     """Return the assets of an HTML page in document order, without duplicates, at most `most`.
 
     >>> page_urls('<link rel=stylesheet href="/a.css?v=1"><img srcset="b.png, c.png 2x">', "http://x.test/", 9)
@@ -312,16 +312,16 @@ def page_urls(source: str, url: str, most: int) -> list[str]:
             hrefs += _in_style(token.data or "")
         elif token.type is TokenType.END_TAG:
             style = False
-    return _addresses(hrefs, base, url, most)
+    return _addresses(hrefs, base, url, limit)
 
 
-def style_sheet_urls(source: str, url: str, most: int) -> list[str]:
+def style_sheet_urls(source: str, url: str, limit: int) -> list[str]:
     """Return the assets of a style sheet: other sheets, pictures and fonts.
 
     >>> style_sheet_urls('@import "b.css"; /* url(no.png) */ a { background: url("c.png") }', "http://x.test/a.css", 9)
     ['http://x.test/b.css', 'http://x.test/c.png']
     """
-    return _addresses(_in_style(source[:MAX_SOURCE_CHARS]), url, url, most)
+    return _addresses(_in_style(source[:MAX_SOURCE_CHARS]), url, url, limit)
 
 
 def _named(name: str, attributes: dict[str, str]) -> Iterator[str]:
@@ -345,11 +345,11 @@ def _in_style(source: str) -> list[str]:
     return [href for _, href in sorted(found)]
 
 
-def _addresses(hrefs: Iterable[str], base: str, own: str, most: int) -> list[str]:
+def _addresses(hrefs: Iterable[str], base: str, own: str, limit: int) -> list[str]:
     """Resolve URLs and drop fragments, other schemes, credentials and the page itself."""
     found: dict[str, None] = {}
     for href in hrefs:
-        if len(found) >= most:
+        if len(found) >= limit:
             break
         if not href.strip() or len(href) > MAX_LENGTH:
             continue

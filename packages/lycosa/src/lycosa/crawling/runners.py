@@ -69,7 +69,7 @@ class Runner(Protocol):
     def check(self) -> None:
         """Raise InputError if the runner can't be used."""
 
-    def hosts(self, most: int, note: Callable[[str], None]) -> RemoteHosts:
+    def hosts(self, limit: int, note: Callable[[str], None]) -> RemoteHosts:
         """Return processes for many crawls of up to `most` requests in flight; `note` gets messages for operators."""
 
     def crawl(self, request: CrawlRequest) -> RemoteCrawl:
@@ -82,12 +82,12 @@ class Runner(Protocol):
         """Merge the shards into a plain crawl."""
 
 
-def runner(where: str, what: str = "--cluster") -> Runner:
+def runner(where: str, noun: str = "--cluster") -> Runner:
     """Return the runner for a `--cluster` value, by default Ray's; `what` names the feature if it is missing."""
     added, first = named("runners"), re.split(r"\W", where)[0]
     name = first if first in added else RAY
     if name not in added:
-        raise missing("runners", RAY, what) or InputError("missing-package", f"the runner {RAY} is not installed")
+        raise missing("runners", RAY, noun) or InputError("missing-package", f"the runner {RAY} is not installed")
     made: Runner = added[name].load()(where)
     return made
 

@@ -190,15 +190,15 @@ class Reasons:
     def rankings(self) -> list[FrontierRanking]:
         return rankings(self.engine, self._recorder)
 
-    def best(self, most: int = 10, *, with_terms: bool = True) -> list[Why]:
+    def best(self, limit: int = 10, *, with_terms: bool = True) -> list[Why]:
         """Return the next links to be fetched; for a bandit those of its best arm.
 
         If the strategy has no `explain`, the log is replayed again to collect terms, unless `with_terms` is false.
         """
         first = self.rankings[0]
         if with_terms and not hasattr(first.estimator, "explain"):
-            self._record_terms(self.engine.table.nodes[row] for row in first.waiting[:most].tolist())
-        return [self._waiting(int(row)) for row in self.rankings[0].waiting[:most]]
+            self._record_terms(self.engine.table.nodes[row] for row in first.waiting[:limit].tolist())
+        return [self._waiting(int(row)) for row in self.rankings[0].waiting[:limit]]
 
     def why(self, url: str) -> Why:
         """Explain a link; its URL may be written in any equivalent way."""

@@ -388,7 +388,7 @@ def levels_apart(old: list[DomLevel], new: list[DomLevel]) -> tuple[float, float
     return min(1.0, other_elements / (elements or 1)), min(1.0, other_texts / (texts or 1)), ways
 
 
-def _named(ways: dict[int, str], most: int = 6) -> str:
+def _named(ways: dict[int, str], limit: int = 6) -> str:
     """Describe changed levels; consecutive levels of one kind are joined."""
     runs: list[tuple[int, int, str]] = []
     for level, way in ways.items():
@@ -396,5 +396,5 @@ def _named(ways: dict[int, str], most: int = 6) -> str:
             runs[-1] = (runs[-1][0], level, way)
         else:
             runs.append((level, level, way))
-    names = [f"level{f's {a}-{b}' if b > a else f' {a}'}: {way}" for a, b, way in runs[:most]]
-    return "; ".join(names) + (f"; and {len(runs) - most} more" if len(runs) > most else "")
+    names = [f"level{f's {a}-{b}' if b > a else f' {a}'}: {way}" for a, b, way in runs[:limit]]
+    return "; ".join(names) + (f"; and {len(runs) - limit} more" if len(runs) > limit else "")

@@ -207,14 +207,14 @@ def nothing(item: LoggedChange) -> str:
     return ""
 
 
-def plain_line(text: str, most: int = 300) -> str:
+def plain_line(text: str, max_length: int = 300) -> str:
     """Return one line that is safe in XML, JSON, headers and terminals.
 
     >>> plain_line("Reefs" + chr(13) + chr(10) + "Bcc: all@example.org" + chr(0))
     'Reefs Bcc: all@example.org'
     """
-    text = text[: 4 * most].replace("\x01", " ").replace("\x02", " ")  # link markers
-    return clip(visible(text), most)
+    text = text[: 4 * max_length].replace("\x01", " ").replace("\x02", " ")  # link markers
+    return clip(visible(text), max_length)
 
 
 def name(item: LoggedChange) -> str:

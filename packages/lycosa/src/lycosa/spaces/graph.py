@@ -132,14 +132,14 @@ def read_scores(file: str) -> dict[str, float]:
     return scores
 
 
-def read_rows(file: str, wanted: str, least: int, most: int) -> Iterator[tuple[int, list[str]]]:
+def read_rows(file: str, wanted: str, least: int, limit: int) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a tab-separated table with their line numbers; `wanted` describes a row in errors."""
     for line, text in enumerate(_lines(file), 1):
         text = text.rstrip("\r\n")
         if not text or text[0] == "#":
             continue
         fields = text.split("\t")
-        if not least <= len(fields) <= most or "" in fields:
+        if not least <= len(fields) <= limit or "" in fields:
             raise InputError("bad-file", f"{file}, line {line}: {text[:80]!r} is not {wanted}")
         yield line, fields
 
@@ -159,11 +159,11 @@ def _lines(file: str) -> Iterator[str]:
         raise InputError("bad-file", f"{file} is not text in UTF-8: expected lines with tabs in them") from error
 
 
-def _number(text: str, what: str, file: str, line: int) -> float:
+def _number(text: str, noun: str, file: str, line: int) -> float:
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
     if not abs(value) < float("inf"):
-        raise InputError("bad-number", f"{file}, line {line}: {what} is {text[:40]!r}; it must be a number")
+        raise InputError("bad-number", f"{file}, line {line}: {noun} is {text[:40]!r}; it must be a number")
     return value

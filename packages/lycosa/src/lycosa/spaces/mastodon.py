@@ -323,10 +323,10 @@ def _several(value: Any) -> list[Any]:
     return value[:MAX_MENTIONS] if isinstance(value, list) else []
 
 
-def _line(value: Any, most: int) -> str:
+def _line(value: Any, max_length: int) -> str:
     if not isinstance(value, str):
         return ""
-    return " ".join(printable(_scalar(value[: 2 * most]), " ").split())[:most]
+    return " ".join(printable(_scalar(value[: 2 * max_length]), " ").split())[:max_length]
 
 
 def _scalar(text: str) -> str:

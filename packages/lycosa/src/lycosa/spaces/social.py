@@ -209,9 +209,9 @@ class SocialSpace(OverWeb):
         page.title = f"#{name}" if kind == "tag" else f"search: {name}"
         page.data["form"] = "hashtag" if kind == "tag" else "search"
 
-    def _links(self, page: Page, people: list[Person], said: list[list[str]]) -> None:
+    def _links(self, page: Page, people: list[Person], posts: list[list[str]]) -> None:
         """Add a link to each person, with all texts about them as anchor; these overlap, so the page has no marks."""
-        texts = ["\n".join(each)[:MAX_ANCHOR_LENGTH] for each in said]
+        texts = ["\n".join(each)[:MAX_ANCHOR_LENGTH] for each in posts]
         page.links = Links.to(*(self.api.statuses(person.id) for person in people), anchors=texts)
         page.links.contexts = list(texts)
         page.links.rels = ["mention"] * len(people)

@@ -185,7 +185,7 @@ class Resources:
         self._closed: dict[str, str] = {}
         self._asking: dict[str, asyncio.Lock] = {}
 
-    async def fetch(self, url: str, headers: dict[str, str], told: RenderedPage) -> tuple[Response, Resource]:
+    async def fetch(self, url: str, headers: dict[str, str], rendered: RenderedPage) -> tuple[Response, Resource]:
         """Fetch a resource by GET; FetchError if it is refused or fails."""
         address = parse(url)
         if address is None or len(address) > 8_000 or "@" in address[: address.find("/", 8)]:
@@ -194,26 +194,26 @@ class Resources:
         started = self.space.clock()
         fields = {**self.space.headers, **headers}
         try:
-            await self._check_rules(address, told)
+            await self._check_rules(address, rendered)
             started = self.space.clock()
             response = await self._send(address, fields)
         except FetchError as error:
             self._tell(
-                told, LoggedRequest(address, error.outcome, 0, 0, "", started, self.space.clock(), error.address)
+                rendered, LoggedRequest(address, error.outcome, 0, 0, "", started, self.space.clock(), error.address)
             )
             raise
         if response.status in (429, 503):
             clock = self.space.clock
             until = clock() + max(5.0, parse_retry_after(response.fields.get("retry-after", ""), clock()))
             self.space.politeness.hold(host_key(address), until, "asked to come back later")
-            told.held_hosts[host_key(address)] = until
+            rendered.held_hosts[host_key(address)] = until
         kept = self._kept(address, started, fields, response)
-        self._tell(told, _asked(kept, response, self.space.clock()))
+        self._tell(rendered, _asked(kept, response, self.space.clock()))
         return response, kept
 
-    def _tell(self, told: RenderedPage, asked: LoggedRequest) -> None:
-        if len(told.request_log) < browser_protocols.MAX_LOGGED_REQUESTS:
-            told.request_log.append(list(asked))
+    def _tell(self, rendered: RenderedPage, asked: LoggedRequest) -> None:
+        if len(rendered.request_log) < browser_protocols.MAX_LOGGED_REQUESTS:
+            rendered.request_log.append(list(asked))
 
     def _kept(self, url: str, started: float, fields: dict[str, str], response: Response) -> Resource:
         sent = "".join(f"{name}: {value}\r\n" for name, value in fields.items() if name.lower() not in _PRIVATE)
@@ -257,14 +257,14 @@ class Resources:
                 raise FetchError("busy", f"{name} must not be requested now: {why}")
             await asyncio.sleep(AGAIN if until == math.inf else min(until - now, 1.0))
 
-    async def _check_rules(self, url: str, told: RenderedPage) -> None:
+    async def _check_rules(self, url: str, rendered: RenderedPage) -> None:
         base = origin(url)
         async with self._asking.setdefault(base, asyncio.Lock()):
-            rules = self.space.rules(base) or await self._ask(url, base, told)
+            rules = self.space.rules(base) or await self._ask(url, base, rendered)
         if not rules.allowed(url):
             raise FetchError("denied", f"{base}/robots.txt does not allow it")
 
-    async def _ask(self, url: str, base: str, told: RenderedPage) -> RobotsRules:
+    async def _ask(self, url: str, base: str, rendered: RenderedPage) -> RobotsRules:
         """Fetch a robots.txt, following redirects; the result is also logged."""
         space, name = self.space, host_key(url)
         await self._wait_for(name)  # the crawl itself may be asking
@@ -278,9 +278,9 @@ class Resources:
                 if space.politeness.shared_robots(prerequisite.node) is None:
                     await self._wait(host_key(prerequisite.node), "")
                 page = await space.visit(prerequisite)
-                told.requests += 1 if page.status else 0
-                told.bytes += page.size
-                told.robots_files.append(_as_data(prerequisite, page))
+                rendered.requests += 1 if page.status else 0
+                rendered.bytes += page.size
+                rendered.robots_files.append(_as_data(prerequisite, page))
                 if "next" not in page.data:
                     break
                 prerequisite = Task(page.data["next"], "robots", origin=url, hops=page.data["hops"])

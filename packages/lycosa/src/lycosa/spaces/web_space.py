@@ -450,15 +450,15 @@ class WebSpace(Space):
                     [at for at, rel in enumerate(page.links.rels) if "nofollow" not in rel.split()]
                 )
 
-    async def _open(self, task: Task, response: Response, page: Page, job: str, most: int, *more: str) -> Any:
+    async def _open(self, task: Task, response: Response, page: Page, job: str, max_bytes: int, *more: str) -> Any:
         """Inflate and parse a body here or in another process; None, with the reason in the page, if that fails."""
         if self.mark.is_poison(task.node):
             page.outcome, page.note = "unreadable", POISON
             return None
         suspect = self.mark.is_suspect(task.node)
         try:
-            read = await self._by_pool(task, response, most, *more) if job == "page" and not suspect else None
-            result, whole = read or await self._by_itself(task, response, job, most, *more)
+            read = await self._by_pool(task, response, max_bytes, *more) if job == "page" and not suspect else None
+            result, whole = read or await self._by_itself(task, response, job, max_bytes, *more)
         except _TooLarge:
             page.outcome, page.exchange, page.note = "unwanted", None, f"more than {self.largest:,} bytes"
             return None
@@ -475,13 +475,13 @@ class WebSpace(Space):
             page.flags.append("truncated:inflated")
         return result
 
-    async def _by_pool(self, task: Task, response: Response, most: int, *more: str) -> tuple[Any, bool] | None:
+    async def _by_pool(self, task: Task, response: Response, max_bytes: int, *more: str) -> tuple[Any, bool] | None:
         """Parse in a process of the pool; None without a pool, or for large bodies."""
         if self.pool is None or len(response.body) > LARGE_BODY:
             return None
         encoding, kind = (response.fields.get(name, "") for name in ("content-encoding", "content-type"))
         try:
-            given = (response.body, encoding, most, LARGE_BODY, task.node, kind, *more)
+            given = (response.body, encoding, max_bytes, LARGE_BODY, task.node, kind, *more)
             answer = await self.pool.run_in_thread(partial(self.pool.run, "answer", *given, retry=True))
         except OSError:  # no process available
             return None
@@ -490,10 +490,10 @@ class WebSpace(Space):
         self._check_size(answer.size, answer.whole and not response.truncated)
         return None if answer.document is None else (answer.document, answer.whole)
 
-    async def _by_itself(self, task: Task, response: Response, job: str, most: int, *more: str) -> tuple[Any, bool]:
+    async def _by_itself(self, task: Task, response: Response, job: str, max_bytes: int, *more: str) -> tuple[Any, bool]:
         fields, suspect = response.fields, self.mark.is_suspect(task.node)
         with self.mark.on(task.node):
-            body, whole = inflate(response.body, fields.get("content-encoding", ""), most)
+            body, whole = inflate(response.body, fields.get("content-encoding", ""), max_bytes)
             if job == "page":
                 self._check_size(len(body), whole and not response.truncated)
             kind = fields.get("content-type", "")

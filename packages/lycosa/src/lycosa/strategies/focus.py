@@ -267,10 +267,10 @@ class Apprentice:
         self.features_[self.slot_[target]] = self.features_[self.slot_[row]]
         self.probability_[target] = self.probability_[row]
 
-    def _reserve(self, most: int) -> None:
+    def _reserve(self, limit: int) -> None:
         size = len(self.features_)
-        if len(self.free_) < most:
-            grown = np.zeros((2 * size + most, MAX_FEATURES), np.uint16)
+        if len(self.free_) < limit:
+            grown = np.zeros((2 * size + limit, MAX_FEATURES), np.uint16)
             grown[:size] = self.features_
             self.free_ = list(range(len(grown) - 1, size - 1, -1)) + self.free_
             self.features_ = grown

@@ -32,8 +32,8 @@ def _slots(text: str) -> list[int]:
     return [_slot(token) for token in fold(text).split()]
 
 
-def _merge_slots(words: list[int], more: list[int], most: int) -> list[int]:
-    return [slot for slot in dict.fromkeys(words + more) if slot != NO_WORD][:most]
+def _merge_slots(words: list[int], more: list[int], limit: int) -> list[int]:
+    return [slot for slot in dict.fromkeys(words + more) if slot != NO_WORD][:limit]
 
 
 @dataclass
@@ -162,6 +162,6 @@ class NaiveBayesLinks:
         for row, words in words_by_row.items():
             self.words_[row, : len(words)] = words
 
-    def _add(self, row: int, slots: list[int], most: int) -> None:
-        words = _merge_slots(self.words_[row].tolist(), slots, most)
+    def _add(self, row: int, slots: list[int], limit: int) -> None:
+        words = _merge_slots(self.words_[row].tolist(), slots, limit)
         self.words_[row, : len(words)] = words

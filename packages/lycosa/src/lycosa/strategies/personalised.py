@@ -38,8 +38,8 @@ class OffTopicDepth:
         pages: NDArray[np.int32] = fit(self.pages, len(table), _UNKNOWN)[rows]
         return np.where(table.is_seed[rows] | (pages == _UNKNOWN), 0, pages).astype(np.int32)
 
-    def prune(self, priorities: Priorities, rows: Rows, table: Table, most: int) -> Priorities:
-        return np.where(self.of(rows, table) > most, PRUNED, priorities)
+    def prune(self, priorities: Priorities, rows: Rows, table: Table, max_irrelevant: int) -> Priorities:
+        return np.where(self.of(rows, table) > max_irrelevant, PRUNED, priorities)
 
 
 @dataclass

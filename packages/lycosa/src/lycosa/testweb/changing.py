@@ -452,9 +452,9 @@ class Entry(NamedTuple):
     title: str = ""
 
 
-def deal(seed: int, hosts: int, what: str, cards: int) -> list[int]:
+def deal(seed: int, hosts: int, purpose: str, cards: int) -> list[int]:
     """Deal the cards in turn to the hosts in a seeded order."""
-    order = sorted(range(hosts), key=lambda host: stir(seed, what, host))
+    order = sorted(range(hosts), key=lambda host: stir(seed, purpose, host))
     dealt = [0] * hosts
     for place, host in enumerate(order):
         dealt[host] = place % cards

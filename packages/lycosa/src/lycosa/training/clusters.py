@@ -178,7 +178,7 @@ def bic(sizes: NDArray[np.intp], squares: float, dimensions: int) -> float:
     return likelihood - (k - 1 + m * k + 1) / 2 * math.log(pages)
 
 
-def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) -> Clustering:
+def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, max_clusters: int = 50) -> Clustering:
     """Return K-Means clusters, each split in two as long as `bic` improves.
 
     1. K-Means with `fewest` clusters. 2. Split each cluster by K-Means with two; keep the split if its BIC, on the
@@ -192,15 +192,15 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) ->
     Paper: Pelleg, Moore 2000, 3. Departure: the halves start like K-Means, not on a random line through the centre,
     which is better in thousands of dimensions.
     """
-    if not 1 <= fewest <= most:
-        raise ValueError(f"'fewest' is {fewest} and 'most' {most}: both must be 1 or more, and 'fewest' at most 'most'")
+    if not 1 <= fewest <= max_clusters:
+        raise ValueError(f"'fewest' is {fewest} and 'most' {max_clusters}: both must be 1 or more, and 'fewest' at most 'most'")
     clustering = kmeans(points, fewest, seed)
     if not len(points):
         return clustering
     best, best_bic = clustering, _bic(clustering, points)
     whole: set[bytes] = set()
-    while clustering.count < most:
-        centres = _split(points, clustering, most, seed, whole)
+    while clustering.count < max_clusters:
+        centres = _split(points, clustering, max_clusters, seed, whole)
         if len(centres) == clustering.count:
             break
         before, clustering = clustering.count, improved(points, centres)
@@ -212,7 +212,7 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) ->
     return best
 
 
-def _split(points: Points, clustering: Clustering, most: int, seed: int, whole: set[bytes]) -> NDArray[np.float64]:
+def _split(points: Points, clustering: Clustering, max_clusters: int, seed: int, whole: set[bytes]) -> NDArray[np.float64]:
     """Return all centres, with two for each of the best splits that there is room for; `whole` are clusters not to
     retry.
     """
@@ -230,7 +230,7 @@ def _split(points: Points, clustering: Clustering, most: int, seed: int, whole: 
         else:
             whole.add(rows.tobytes())
     splits.sort(key=lambda split: (-split[0], split[1]))
-    halves = {cluster: centres for _, cluster, centres in splits[: most - clustering.count]}
+    halves = {cluster: centres for _, cluster, centres in splits[: max_clusters - clustering.count]}
     return np.concatenate([halves.get(cluster, means[[cluster]]) for cluster in range(clustering.count)])
 
 

@@ -73,16 +73,16 @@ class BrowsingRecord:
         self.visits.append(visit)
 
 
-def check_file(path: Path, what: str) -> None:
+def check_file(path: Path, noun: str) -> None:
     """Raise InputError unless the path is a regular file; opening a pipe would block."""
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        raise InputError("unreadable-file", f"cannot read {what} {path}: {error.strerror}") from error
+        raise InputError("unreadable-file", f"cannot read {noun} {path}: {error.strerror}") from error
     if stat.S_ISDIR(mode):
-        raise InputError("bad-file", f"{what} {path} is a directory: give a file")
+        raise InputError("bad-file", f"{noun} {path} is a directory: give a file")
     if not stat.S_ISREG(mode):
-        raise InputError("bad-file", f"{what} {path} is a pipe or a device: save it as a file first")
+        raise InputError("bad-file", f"{noun} {path} is a pipe or a device: save it as a file first")
 
 
 def read_record(path: Path, language: str = "en") -> BrowsingRecord:

@@ -118,7 +118,7 @@ def _no_rules_reason(learned: LearnedRules) -> str:
 
 
 def _from_pages(
-    rows: Rows, reader: RuleReader, load_pages: PageLoader, most: int, seed: int, progress: ProgressCallback
+    rows: Rows, reader: RuleReader, load_pages: PageLoader, limit: int, seed: int, progress: ProgressCallback
 ) -> LearnedRules:
     learned = LearnedRules(RuleBook())
     class_of = {url: reader.class_named(label) for url, label in rows}
@@ -132,7 +132,7 @@ def _from_pages(
         learned.parents += bool(targets)
         linked.setdefault(class_of[url], {}).update(dict.fromkeys(targets))
         class_of_linked[url] = reader.of_page(page)
-    drawn = {name: _sample(targets, most, f"{seed} {name}") for name, targets in linked.items()}
+    drawn = {name: _sample(targets, limit, f"{seed} {name}") for name, targets in linked.items()}
     wanted = dict.fromkeys(target for targets in drawn.values() for target in targets if target not in class_of_linked)
     train_1 = LearnedRules(learned.book)  # collects failures, which _count counts by class
     class_of_linked.update((url, reader.of_page(page)) for url, page in load_pages(list(wanted), train_1, progress))
@@ -140,11 +140,11 @@ def _from_pages(
     return learned
 
 
-def _sample(targets: Iterable[str], most: int, generator: str) -> list[str]:
+def _sample(targets: Iterable[str], limit: int, generator: str) -> list[str]:
     every = list(targets)
-    if not most or len(every) <= most:
+    if not limit or len(every) <= limit:
         return every
-    chosen = set(random.Random(generator).sample(range(len(every)), most))
+    chosen = set(random.Random(generator).sample(range(len(every)), limit))
     return [target for number, target in enumerate(every) if number in chosen]
 
 

@@ -27,14 +27,14 @@ _LINKED_DATA = {
 }
 
 
-def add_value(about: dict[str, str], name: str, value: str) -> None:
+def add_value(facts: dict[str, str], name: str, value: str) -> None:
     """Store a value unless the name has one already; a URL is not accepted as an author."""
     value = " ".join(value[: 2 * MAX_VALUE_LENGTH].split())[:MAX_VALUE_LENGTH]
-    if value and name not in about and not (name == "author" and value.startswith("http")):
-        about[name] = value
+    if value and name not in facts and not (name == "author" and value.startswith("http")):
+        facts[name] = value
 
 
-def read_json_ld(about: dict[str, str], script: str) -> str:
+def read_json_ld(facts: dict[str, str], script: str) -> str:
     """Store the metadata of a JSON-LD script and return its article text; malformed JSON is ignored.
 
     >>> about = {}
@@ -56,7 +56,7 @@ def read_json_ld(about: dict[str, str], script: str) -> str:
         if isinstance(thing, dict):
             for name, keys in _LINKED_DATA.items():
                 for key in keys:
-                    add_value(about, name, _value(thing.get(key)))
+                    add_value(facts, name, _value(thing.get(key)))
             article = article or _value(thing.get("articleBody"))
     return article
 

@@ -173,7 +173,7 @@ def ahead_of_all(runs: Runs) -> Ruling:
     def ruling(every: float, name: str) -> Ruling:
         ours, theirs = (runs.values(schedule, every) for schedule in (AUTOMATIC, name))
         what = f"freshness with one look a page every {format_duration(every)}"
-        return compare(ours, theirs, webs, most=1, names=(AUTOMATIC, name), what=what)
+        return compare(ours, theirs, webs, most=1, names=(AUTOMATIC, name), noun=what)
 
     return combine_rulings(ruling(every, name) for every in runs.budgets for name in OTHERS)
 
@@ -184,7 +184,7 @@ def default_is_best(seen: Sequence[Seen]) -> Ruling:
     scores = {name: [one[name].scores[2] for one in seen] for name in seen[0]}
     webs = [str(web) for web in range(len(seen))]
     return combine_rulings(
-        compare(f1, scores[DEFAULT], webs, most=1, names=(name, DEFAULT), what="F1", expect="not better")
+        compare(f1, scores[DEFAULT], webs, most=1, names=(name, DEFAULT), noun="F1", expect="not better")
         for name, f1 in scores.items()
         if name != DEFAULT
     )

@@ -84,7 +84,7 @@ def first_and_last(
     """Rule on the leaders at the first step, and at the last one if that is a long run."""
     ends = zip((crawls.at(crawls.budgets[0]), crawls.at(crawls.budgets[-1])), (first, last), strict=True)
     rulings = [
-        part.compared(one, other, by, what=f"{by.name} at step {part.budgets[0]:,}")
+        part.compared(one, other, by, noun=f"{by.name} at step {part.budgets[0]:,}")
         for part, pairs in ends
         for one, other in pairs
     ]
@@ -131,7 +131,7 @@ def altered_early(altered: CrawlComparison) -> Ruling:
     if np.nanmax(best - greedy) <= 0.005:
         return Ruling(UNTESTED, f"No randomised crawl here beat greedy, which shows nothing either way.\n{gain}")
     verdict, evidence = compare(
-        best, 1.1 * greedy, early.topics, budgets=steps, what=SCORE.name, expect="not better",
+        best, 1.1 * greedy, early.topics, budgets=steps, noun=SCORE.name, expect="not better",
         names=("best randomised crawl", "greedy and a tenth"),
     )  # fmt: skip
     return Ruling(verdict, f"{evidence}\n{gain}")
@@ -159,7 +159,7 @@ def delay_grows(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
         costs = values[ORACLE] - values[batches[batch]]
         names = f"cost at step {steps[1]:,}", f"cost at step {steps[0]:,}"
         mute = crawls.mute(ORACLE, batches[batch], equal=False)
-        return compare(costs[:, -1], costs[:, 0], crawls.topics, names=names, what=f"batch of {batch}", mute=mute)
+        return compare(costs[:, -1], costs[:, 0], crawls.topics, names=names, noun=f"batch of {batch}", mute=mute)
 
     return untested_if_short(crawls, 1_000, combine_rulings(grows(batch) for batch in (2, 8)))
 
@@ -182,8 +182,8 @@ def larger_with_log(original: Fit, log: Fit) -> Ruling:
     return combine_rulings(larger(log[name], original[name], ("log", "original"), name) for name in original)
 
 
-def larger(one: Sequence[float], other: Sequence[float], names: tuple[str, str], what: str) -> Ruling:
-    return compare(one, other, [str(graph) for graph in range(len(one))], names=names, what=what)
+def larger(one: Sequence[float], other: Sequence[float], names: tuple[str, str], noun: str) -> Ruling:
+    return compare(one, other, [str(graph) for graph in range(len(one))], names=names, noun=noun)
 
 
 log_helps = claim_of(f"{PAPER}, 7.2", "log(1 + x) makes the correlations larger")(larger_with_log)
@@ -243,7 +243,7 @@ def distance_falls(watched: CrawlComparison) -> Ruling:
     """Holds if the mean distance of every estimator is smaller in the last quarter than in the first."""
     names = "first quarter", "last quarter"
     falls = [
-        compare(rows[:, 0], rows[:, -1], watched.topics, names=names, what=f"distance of {name}")
+        compare(rows[:, 0], rows[:, -1], watched.topics, names=names, noun=f"distance of {name}")
         for name, rows in watched.values[DISTANCE].items()
     ]
     return untested_if_short(watched, LONG_RUN, combine_rulings(falls))
@@ -288,7 +288,7 @@ def steadier(crawls: CrawlComparison) -> Ruling:
     rest = np.max([steady[name] for name in (*HEURISTICS, "lr_fl")], axis=0)
     names = "the least steady bandit", "the steadiest of the others"
     return untested_if_short(
-        crawls, LONG_RUN, compare(bandits, rest, crawls.topics, names=names, what="smallest over largest")
+        crawls, LONG_RUN, compare(bandits, rest, crawls.topics, names=names, noun="smallest over largest")
     )
 
 
@@ -330,7 +330,7 @@ def bandit_steady(crawls: CrawlComparison) -> Ruling:
     values = crawls.values[SCORE]
     mean = np.mean([values[name] for name in others(crawls, BANDIT)], axis=0)
     names = "mab_var", "the mean of the others"
-    return compare(values[BANDIT], mean, crawls.topics, names=names, what=SCORE.name, budgets=crawls.budgets)
+    return compare(values[BANDIT], mean, crawls.topics, names=names, noun=SCORE.name, budgets=crawls.budgets)
 
 
 def no_better(crawls: CrawlComparison, pairs: Mapping[str, str]) -> Ruling:

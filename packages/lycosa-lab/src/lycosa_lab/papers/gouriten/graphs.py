@@ -87,7 +87,7 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         return
     wanted = 2 if bench.quick else ENOUGH
     used: list[str] = []
-    for topic in subjects_of(index, count=4 * wanted, least=20, most=0, random_seed=bench.random_seed):
+    for topic in subjects_of(index, count=4 * wanted, least=20, max_pages=0, random_seed=bench.random_seed):
         if len(used) == wanted:
             break
         words = keyword(topic.name)

@@ -65,16 +65,16 @@ class Row(NamedTuple):
         return [run for run in self.runs if run.state != "removed"]
 
 
-def cut(row: Row, most: int) -> Row:
+def cut(row: Row, max_length: int) -> Row:
     """Return the first runs of a row, and a note with the number of further ones.
 
     >>> cut(Row("changed", [Run("removed", ["a"]), Run("added", ["b"]), Run("kept", ["c"])]), 1).runs[1].text
     '... and 2 places more'
     """
-    left = len(row.runs) - most
+    left = len(row.runs) - max_length
     if left <= 0:
         return row
-    return Row(row.state, [*row.runs[:most], Run("kept", ["...", "and", f"{left:,}", "places", "more"])])
+    return Row(row.state, [*row.runs[:max_length], Run("kept", ["...", "and", f"{left:,}", "places", "more"])])
 
 
 @dataclass(slots=True)
