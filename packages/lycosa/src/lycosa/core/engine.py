@@ -147,8 +147,7 @@ class Engine:
         self.lacks: tuple[str, ...] = ()  # parts left empty in an engine opened for reading
         self.inbox: dict[int, int] = {}  # for each other shard the number of its last links received
         self.owns: Callable[[str], bool] = lambda node: True  # which nodes this shard fetches
-        # Called with each recorded visit and its number.
-        self.recorded: Callable[[Visit, int], None] = lambda visit, number: None
+        self.recorded: Callable[[Visit, int], None] = lambda visit, number: None  # called with each recorded visit
 
     async def run(self) -> AsyncGenerator[Visit, None]:
         """Crawl until the budget is spent, the frontier is empty, or `stop` is called; yield each visit."""

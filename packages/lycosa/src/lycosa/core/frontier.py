@@ -36,8 +36,7 @@ LOWEST = -1e300  # priority of a row if the estimator returned NaN or infinity
 PRUNED = -1e301  # priority of a row not to be fetched, unless it gets a better one later
 Ready = Callable[[str], tuple[float, str]]
 Entry = tuple[int, float, int]  # level, negative priority and order of a row: the smallest comes first
-# Tie order of rows with equal priority; the lower 32 bits are the row.
-Order = Callable[[Rows], NDArray[np.int64]]
+Order = Callable[[Rows], NDArray[np.int64]]  # order of rows with equal priority; the lower 32 bits are the row
 _ROW = (1 << 32) - 1
 SPENT = "host budget"
 # Initial heap size of a queue; at most twice as many entries, or 1/16 of the queue's rows. An entry takes 124 bytes, a

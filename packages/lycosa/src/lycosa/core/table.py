@@ -93,8 +93,7 @@ class Table:
         self._age: NDArray[np.int32] | None = None
         self.closed = array("i")  # rows visited for good, in that order
         self.edges = LinkEdges()
-        # Vocabulary by word number, including words of visits that no estimator sees.
-        self.stems: list[str] = []
+        self.stems: list[str] = []  # by word number, including words of visits that no estimator sees
         self._capacity = 1024
         for name, dtype in _COLUMNS.items():
             setattr(self, name, np.zeros(self._capacity, dtype))

@@ -88,8 +88,7 @@ class FunctionJudge:
 class FunctionEstimator(PriorityFromParents):
     """Estimator by a function of a link."""
 
-    # the function may return any scale, so the crawl never waits for a better link
-    proportional: ClassVar[bool] = False
+    proportional: ClassVar[bool] = False  # the function may return any scale
 
     def __init__(self, function: EstimatorFunction) -> None:
         self.function = function
