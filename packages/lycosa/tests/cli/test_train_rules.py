@@ -151,7 +151,7 @@ def test_show_matrix_of_too_many_classes_fails(command: Command, tmp_path: Path)
         book.add(f"A{number}", f"A{number + 1}", 1)
     book.save(tmp_path / "r.tsv")
     refused = command("train", "rules", tmp_path / "r.tsv", "--matrix")
-    assert (2, True) == (refused.code, "201 classes at this level, and a matrix 200 at most" in refused.err)
+    assert (2, True) == (refused.code, "201 classes at this level, and a matrix shows at most 200" in refused.err)
     assert 200 == len(command.json("train", "rules", tmp_path / "r.tsv", "--matrix"))
     assert 2 == command("train", "rules", "x.tsv", "--model", "m", "--out", "r", "--walk", -1).code
 
@@ -205,12 +205,12 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
         (but("pages.tsv", "strange.tsv"), "learned from strange.tsv: no page has both links and a class"),
         (but("pages.tsv", "lost.tsv"), "no page has both links and a class of the model (1 not in crawl)"),
         (but("pages.tsv", "topics.model"), "has no URL with a class"),
-        (but("crawl", "nowhere"), "there is no nowhere"),
+        (but("crawl", "nowhere"), "nowhere does not exist"),
         (but("crawl", "empty"), "no WARC files in empty"),
         (but("topics.model", "nowhere.model"), "cannot read the model nowhere.model: No such file"),
         (but("topics.model", "rules.tsv"), "rules.tsv is not a model of Lycosa"),
         (but("topics.model", "torn.model"), "torn.model is damaged or cut short"),
-        (but("new.tsv", "nowhere/new.tsv"), "there is no directory nowhere: make it"),
+        (but("new.tsv", "nowhere/new.tsv"), "the directory nowhere does not exist: create it"),
         (but("new.tsv", "empty"), "--out empty is a directory: give a file"),
         (but("new.tsv", "pages.tsv"), "pages.tsv exists and contains no rules: choose another"),
         (but("new.tsv", "topics.model"), "topics.model exists and contains no rules"),
@@ -222,7 +222,7 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
         (("train", "rules", "topics.model"), "topics.model"),
         (("train", "rules", "empty"), "cannot read the rules in empty: "),
         (("train", "rules", "rules.tsv", "--target", "football"), "no rule has the class football"),
-        (("train", "rules", "rules.tsv", "--target", TOPIC, "--depth", "9"), "--depth is 9: a path has 1 to 5 links"),
+        (("train", "rules", "rules.tsv", "--target", TOPIC, "--depth", "9"), "--depth is 9: it must be 1 to 5"),
         (("train", "rules", "rules.tsv", "--limit", "-3"), "--limit is -3: it must be 0 (all) or more"),
     ],
 )  # fmt: skip
@@ -244,7 +244,7 @@ def test_train_rules_errors_are_one_line(here: Path, words: tuple[str, ...], tol
         (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=no.tsv"), "no.tsv: No such file"),
         (("--model", "topics.model", "--target", "football", "--strategy", "rules,file=rules.tsv"), "football"),
         (("--model", "topics.model", "--strategy", "rules,file=rules.tsv"), "choose with --target"),
-        (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=rules.tsv,depth=6"), "depth is 6"),
+        (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=rules.tsv,depth=6"), "'depth' is 6"),
         (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=other.tsv"), "no rule has the class"),
     ],
 )  # fmt: skip

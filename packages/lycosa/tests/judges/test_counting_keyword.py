@@ -120,5 +120,5 @@ def test_keyword_threshold_accepts_one_occurrence() -> None:
 def test_keyword_rejects_no_words_and_empty_window() -> None:
     with raises_input_error("empty-topic"):
         KeywordJudge(" ")
-    with pytest.raises(ValueError, match="window is 0"):
+    with pytest.raises(ValueError, match="'window' is 0"):
         KeywordJudge("reef", window=0)

@@ -208,7 +208,7 @@ def test_describe_every_judge(name: str) -> None:
         ({"judge": "keyword", "examples": ["x"]}, "conflicting-options", "keyword does not take --example"),
         ({"judge": "model", "topic": "coral"}, "conflicting-options", "model does not take a topic in words"),
         ({"topic": "coral", "targets": ["Sea"]}, "missing-option", "--target .*--model FILE"),
-        ({"model": "nowhere.model"}, "missing-file", "nowhere.model: make one with 'lycosa train'"),
+        ({"model": "nowhere.model"}, "missing-file", "nowhere.model does not exist: create a model with 'lycosa train'"),
         ({"judge": "vector,tf=huge", "topic": "coral"}, None, "tf of vector is 'huge': it must be max or log or raw"),
         ({"judge": "vector,speed=9", "topic": "coral"}, None, "speed"),
         (
@@ -216,7 +216,7 @@ def test_describe_every_judge(name: str) -> None:
             "unknown-option",
             "'words'; available: threshold, tf",
         ),
-        ({"judge": "keyword,window=0", "topic": "coral"}, None, "keyword: window is 0: it must be 1"),
+        ({"judge": "keyword,window=0", "topic": "coral"}, None, "keyword: 'window' is 0: it must be 1"),
         ({"judge": "keyword", "topic": "coral", "background": "b"}, "conflicting-options", "keyword, which has no idf"),
         (
             {"judge": "vector,idf=none", "topic": "coral", "background": "b"},
@@ -224,7 +224,7 @@ def test_describe_every_judge(name: str) -> None:
             "the judge is vector,idf=none: drop",
         ),
         ({"topic": "coral", "background": "nowhere"}, None, "cannot read the word statistics in nowhere"),
-        ({"topic": "the of"}, None, "no words to look for"),
+        ({"topic": "the of"}, None, "no words to search for"),
         ({"regex": "("}, "bad-pattern", "not a regular expression"),
     ],
 )

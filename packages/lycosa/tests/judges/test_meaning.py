@@ -101,7 +101,7 @@ def test_ehrig_fingerprint_depends_on_parameters() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"df": 1.5}, "df is 1.5"), ({"floor": 2.0}, "floor is 2"), ({"words": "the"}, "has no words to look for")],
+    [({"df": 1.5}, "'df' is 1.5"), ({"floor": 2.0}, "'floor' is 2"), ({"words": "the"}, "has no words to search for")],
 )
 def test_ehrig_rejects_invalid_parameters(options: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, InputError), match=message):
