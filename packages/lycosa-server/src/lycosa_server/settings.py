@@ -97,7 +97,7 @@ class Settings:
                 try:
                     ipaddress.ip_network(name, strict=False)  # host names are refused: their addresses can change
                 except ValueError as error:
-                    raise InputError("bad-value", f"--{option} {name!r}: give a network like 10.0.0.0/8") from error
+                    raise InputError("bad-value", f"--{option} {name!r}: use a network like 192.168.0.0/16") from error
         self._check_numbers()
         try:
             parts = urlsplit(self.url)

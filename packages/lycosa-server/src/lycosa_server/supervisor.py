@@ -50,7 +50,7 @@ class DirectoryLock:
                 holder = self.file.read().strip()
             if _is_running(int(holder or 0)) or time.monotonic() > until:
                 self.file.close()
-                raise InputError("in-use", f"{data} is in use by another 'lycosa serve' (pid {holder or 'unknown'})")
+                raise InputError("in-use", f"{data} is in use by another lycosa serve (process {holder or 'unknown'})")
             time.sleep(0.1)  # its supervisor was killed; its children are about to end
         self.file.truncate(0)
         self.file.write(f"{os.getpid()}\n")
