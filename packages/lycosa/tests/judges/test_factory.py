@@ -208,7 +208,7 @@ def test_describe_every_judge(name: str) -> None:
         ({"judge": "keyword", "examples": ["x"]}, "conflicting-options", "keyword does not take --example"),
         ({"judge": "model", "topic": "coral"}, "conflicting-options", "model does not take a topic in words"),
         ({"topic": "coral", "targets": ["Sea"]}, "missing-option", "--target .*--model FILE"),
-        ({"model": "nowhere.model"}, "missing-file", "nowhere.model does not exist: create a model with 'lycosa train'"),
+        ({"model": "nowhere.model"}, "missing-file", "nowhere.model does not exist: create a model with"),
         ({"judge": "vector,tf=huge", "topic": "coral"}, None, "tf of vector is 'huge': it must be max or log or raw"),
         ({"judge": "vector,speed=9", "topic": "coral"}, None, "speed"),
         (
