@@ -228,7 +228,7 @@ def test_limits_of_calls_are_enforced(web: tuple[Web, Server], tmp_path: Path) -
         with pytest.raises(lycosa.InputError, match=r"the limit of concurrent collections is reached"):
             await desk.collect("reefs", [seed], 5)
         assert (await desk.stop("reefs"))["state"] in ("stopped", "finished")
-        with pytest.raises(lycosa.InputError, match=r"which is the limit"):
+        with pytest.raises(lycosa.InputError, match=r"the limit of 1 collections is reached"):
             await desk.collect("reefs", [seed], 5)
         await desk.close()
 

@@ -82,7 +82,7 @@ def test_export_prints_how_to_open_file(reefs: Path, export: Command, tmp_path: 
     [
         (["nowhere"], "nowhere contains no crawl"),
         (["{reefs}", "--format", "xml"], "unknown format 'xml': choose one of jsonl, csv,"),
-        (["{reefs}", "--out", "t.odt"], "cannot tell the format from the name t.odt"),
+        (["{reefs}", "--out", "t.odt"], "unknown format of t.odt"),
         (["{reefs}", "--out", "no/t.csv"], "cannot write no/t.csv: No such file or directory"),
     ],
 )

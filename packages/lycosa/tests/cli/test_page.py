@@ -87,9 +87,9 @@ def test_page_version_by_number_or_time(
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"version": "3"}, r"no version 3: there are 2"),
-        ({"version": "-3"}, r"no version -3"),
-        ({"version": "0"}, r"no version 0: there are 2"),
+        ({"version": "3"}, r"version 3 does not exist: there are 2"),
+        ({"version": "-3"}, r"version -3 does not exist"),
+        ({"version": "0"}, r"version 0 does not exist: there are 2"),
         ({"version": "2025-12-31"}, r"no version is as old as 2025-12-31: the first is of 1 January 2026"),
         ({"version": "soonish"}, r"--version 'soonish' is not a date or time"),
     ],

@@ -155,11 +155,12 @@ def test_plugin_name_conflicts(install: Install, command: Command) -> None:
 def test_plugin_runner_is_used(install: Install, command: Command) -> None:
     code = (
         "import lycosa\nclass Flock:\n    def __init__(self, where): self.where = where\n"
-        "    def crawl(self, request):\n        raise lycosa.InputError(f'{self.where} has no {request.options.topic}')"
+        "    def crawl(self, request):\n"
+        "        raise lycosa.InputError('no-pages', f'{self.where} has no {request.options.topic}')"
     )
     install("flock", code, runners={"flock": "Flock"})
     seed = ["coral", "--seed", "http://a.test/", "--contact", "me@a.test"]
-    assert "flock:3 has no coral" in command.complaint("crawl", *seed, "--cluster", "flock:3", "--quiet")
+    assert "flock:3: no coral" in command.complaint("crawl", *seed, "--cluster", "flock:3", "--quiet")
 
 
 @pytest.mark.usefixtures("alone")

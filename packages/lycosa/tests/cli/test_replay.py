@@ -12,11 +12,11 @@ from replay_helpers import record, write
 
 @pytest.mark.parametrize("words", [(), ("a.warc", "--record", "r.jsonl")])
 def test_replay_requires_files_or_record(words: tuple[str, ...], command: Command) -> None:
-    assert "name WARC files to replay, or a file to record to" in command.complaint("replay", *words)
+    assert "give WARC files to replay, or a file to record to" in command.complaint("replay", *words)
 
 
 def test_replay_missing_file_raises(tmp_path: Path, command: Command) -> None:
-    assert "there is no" in command.complaint("replay", tmp_path / "none.warc")
+    assert "does not exist" in command.complaint("replay", tmp_path / "none.warc")
 
 
 def test_replay_rejects_invalid_date(tmp_path: Path, command: Command) -> None:

@@ -214,7 +214,7 @@ def test_page_raw_without_body_raises(command: Command, server: Server, tmp_path
     bare = crawl(server, tmp_path / "bare", archive=False, budget=3)
     url = page_of(command, bare, "index OR open OR town OR portal")["url"]
     complaint = command.complaint("page", bare, url, "--raw")
-    assert f"lycosa: there is no body of {url}: the crawl was run without an archive\n" == complaint
+    assert f"lycosa: {url} has no stored body: the crawl was run without an archive\n" == complaint
     assert "the crawl was run without an archive" in command.out("page", bare, url)
 
 

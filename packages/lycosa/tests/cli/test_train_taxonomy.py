@@ -68,7 +68,7 @@ def test_taxonomy_mark_keeps_all_pages(command: Command, dump: str) -> None:
         (["dump.tsv", "dump.tsv", "--mark", "Arts"], "needs --out"),
         (["nowhere.tsv"], "cannot read the dump nowhere.tsv"),
         (["dump.tsv", "--limit", "-1"], "--limit is -1"),
-        (["dump.tsv", "--most", "-1"], "most is -1"),
+        (["dump.tsv", "--most", "-1"], "'most' is -1"),
     ],
 )
 def test_taxonomy_errors_are_one_line(command: Command, dump: str, words: list[str], said: str) -> None:
