@@ -41,7 +41,6 @@ def cause_name(kind: str, outcome: str, usual: str) -> str:
 
 
 def explain_no_pages(complaint: str) -> str:
-    """Explain why a crawl has no pages, from the engine's last complaint."""
     node, _, failure = complaint.partition(": ")
     outcome = failure.partition(" ")[0]
     name, usual = OUTCOMES.get(outcome, (failure, ""))

@@ -39,8 +39,6 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter beg
 
 
 class Metrics:
-    """Prometheus metrics: requests by route and status, durations, requests in flight. Thread-safe."""
-
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         labels = ["method", "route"]

@@ -39,7 +39,6 @@ class Quota:
 
 
 def streamed(write: Callable[[IO[bytes]], object]) -> Iterator[bytes]:
-    """Yield the bytes that `write` writes, piece by piece."""
     reading, writing = os.pipe()
     failures: list[BaseException] = []
 

@@ -203,7 +203,6 @@ def _signal(child: asyncio.subprocess.Process, number: int) -> None:
 
 
 def notify(state: str) -> None:
-    """Send a state to systemd, if it started us with a notification socket."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return

@@ -81,9 +81,8 @@ def search(
         threading.Thread(target=_index, args=(cached,), name="indexing", daemon=True).start()
     relevances_now = cached.now(labels).relevances_now
     results = [_search_result(cached, hit, labels, relevances_now) for hit in found]
-    return SearchResultsOut(
-        total=found.total, loosened=found.loosened, pages=found.pages, behind=found.behind, results=results
-    )
+    counts = {"total": found.total, "pages": found.pages, "behind": found.behind}
+    return SearchResultsOut(loosened=found.loosened, results=results, **counts)
 
 
 def _label_filter(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter) -> Callable[[int], bool]:

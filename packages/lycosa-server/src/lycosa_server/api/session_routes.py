@@ -129,7 +129,6 @@ def _limited_code_attempt(request: Request) -> Iterator[None]:
 
 
 def start_session(request: Request, person: Row, action: str = "", detail: str = "") -> SessionOut:
-    """Start a new session for a person, replacing that of the request. The audit log records the `action`."""
     site = site_of(request)
     now = site.clock()
     if action:

@@ -47,8 +47,6 @@ class LiveHost(BaseModel):
 
 
 class LiveState(BaseModel):
-    """The state of an engine; empty for a crawl that is not running."""
-
     at: Time = 0.0
     frontier: int | None = None
     in_flight: list[InFlightRequest] = []

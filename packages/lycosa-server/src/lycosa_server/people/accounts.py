@@ -148,7 +148,6 @@ def sign_in(database: Database, passwords: Passwords, name: str, password: str) 
 def set_password(
     database: Database, passwords: Passwords, person: Row, password: str, first: Callable[[], None] = lambda: None
 ) -> None:
-    """Change the password and end all sessions; `first` runs in the same transaction."""
     kept = passwords.hash(check_password(password, person["name"]))
     with database.transaction():
         first()
