@@ -1,4 +1,4 @@
-"""Size and cost of Lycosa stay below tools/ceilings.toml."""
+"""Size and cost of Lycosa are below tools/ceilings.toml."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def excesses(part: str, figures: dict[str, float], ceilings: dict[str, float]) -
     return lines
 
 
-def test_lines_by_folder() -> None:
+def test_lines_by_folder_are_below_ceilings() -> None:
     above = excesses("lines", TOOL.lines_by_folder(ROOT), CEILINGS["lines"])
     assert not above, "\n".join(above)
 
 
-def test_size() -> None:
+def test_size_is_below_ceilings() -> None:
     measured = TOOL.size(ROOT)
     limited = {name: measured[name] for name in measured if name not in ("modules", "dataclasses", "protocols")}
     above = excesses("size", limited, CEILINGS["size"])
     assert not above, "\n".join(above)
 
 
-def test_walk() -> None:
+def test_walk_is_below_ceilings() -> None:
     above = excesses("walk", TOOL.walk(ROOT), CEILINGS["walk"])
     assert not above, "\n".join(above)
 
@@ -61,7 +61,9 @@ def test_walk() -> None:
         ),
     ],
 )
-def test_excesses(figures: dict[str, float], ceilings: dict[str, float], expected: list[str]) -> None:
+def test_excesses_of_figures_and_ceilings(
+    figures: dict[str, float], ceilings: dict[str, float], expected: list[str]
+) -> None:
     assert expected == excesses("lines", figures, ceilings)
 
 

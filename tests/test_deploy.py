@@ -43,7 +43,7 @@ def test_containerfile_passes_hadolint() -> None:
 def test_containerfile_copies_enough_to_build_wheels(tmp_path: Path) -> None:
     let_through = set(re.findall(r"^!(\S+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
     copied = [rest.split() for name, rest in _instructions() if name == "COPY" and not rest.startswith("--from")]
-    hidden = shutil.ignore_patterns("__pycache__", "tests", "word_vectors")  # a clone does not have the vectors
+    hidden = shutil.ignore_patterns("__pycache__", "tests", "word_vectors")  # a clone does not contain the vectors
     for name, place in copied:
         assert name in let_through
         to = tmp_path / place.removeprefix("/")
@@ -69,7 +69,7 @@ def test_containerfile_python_is_lowest_supported() -> None:
     assert f"PYTHON={project['requires-python'].removeprefix('>=')}" == _told("ARG", first=True)
 
 
-def test_container_command_health_check_and_signal(tmp_path: Path) -> None:
+def test_container_has_command_health_check_and_signal(tmp_path: Path) -> None:
     uid = _told("USER").partition(":")[0]
     assert uid.isdecimal()
     assert int(uid) > 0
@@ -91,7 +91,7 @@ def test_container_command_health_check_and_signal(tmp_path: Path) -> None:
         assert subprocess.run([sys.executable, "-c", asked], check=False, capture_output=True).returncode == 1
 
 
-def test_compose_file() -> None:
+def test_compose_file_is_valid_and_as_documented() -> None:
     told = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))
     lycosa, database = (told["services"][name] for name in ("lycosa", "database"))
     assert (ROOT / "deploy" / lycosa["build"]["context"] / lycosa["build"]["dockerfile"]).resolve().is_file()
@@ -116,7 +116,7 @@ def test_systemd_units_are_valid_and_as_documented(tmp_path: Path) -> None:
     assert shipped.partition("\n")[2] == shown["lycosa.service"]
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not here")
-    for name, text in shown.items():  # the installed paths differ on this machine
+    for name, text in shown.items():  # the installed paths are different on this machine
         there = str(Path(sys.executable).with_name("lycosa"))
         (tmp_path / name).write_text(re.sub(r"(?<=[ =])/\S*/bin/lycosa\b|%h/\S*/lycosa\b", there, text))
         done = subprocess.run(

@@ -66,12 +66,12 @@ def _tool(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # dataclasses look up the module there
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # dataclasses search for the module there
     spec.loader.exec_module(module)
     return module
 
 
-def test_every_command_is_documented(reference: str) -> None:
+def test_commands_are_documented(reference: str) -> None:
     for name, command in COMMANDS.items():
         assert command.help, name
         assert f"### `lycosa {name} " in reference
@@ -88,7 +88,7 @@ def _section(name: str, reference: str) -> str:
     return reference.partition(f"### `lycosa {name} ")[2].partition("\n##")[0]
 
 
-def test_every_parameter_is_documented(reference: str) -> None:
+def test_parameters_are_documented(reference: str) -> None:
     for name, command in COMMANDS.items():
         told = reference if name == "crawl" else _section(name, reference)
         usual = command.load(command.usual).params if hasattr(command, "usual") else []
@@ -100,12 +100,12 @@ def test_every_parameter_is_documented(reference: str) -> None:
                 assert named, f"{spelling} of lycosa {name} is not in the reference"
 
 
-def test_every_strategy_and_judge_is_documented() -> None:
+def test_strategies_and_judges_are_documented() -> None:
     table = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
     assert [] == [name for name in (*STRATEGIES, *JUDGES) if f"`{name}`" not in table]
 
 
-def test_every_option_is_documented(reference: str) -> None:
+def test_options_are_documented(reference: str) -> None:
     for name, flag, _, _, _, text in describe():
         assert text, f"{name} has no help"
         assert f"`{name}`" in reference
@@ -201,7 +201,7 @@ OUTSIDE = frozenset(
     ". apt awk cat cd cp createdb createuser curl docker echo export git goaccess head install journalctl jq ln ls "
     "mkdir mv pipx podman printf pywb read rm scrapy sort sqlite3 systemctl useradd uvx warc-tools".split()
 )
-"""External programs: their calls are not checked, but Lycosa commands that they start are."""
+"""External programs, whose calls are not checked; Lycosa commands that they start are."""
 
 
 def test_other_shown_commands_exist() -> None:
@@ -236,7 +236,7 @@ def _blocks(text: str) -> str:
 
 
 def _spellings(name: str) -> set[str]:
-    """Return the options of a command; of a group, those of its default command."""
+    """Return the options of a command; for a group, those of its default command."""
     command = COMMANDS[name]
     usual = command.load(command.usual).params if hasattr(command, "usual") else []
     return {spelling for each in (*command.params, *usual) for spelling in (*each.opts, *each.secondary_opts)}
@@ -280,7 +280,7 @@ def test_api_guide_lists_all_routes(operations: dict[str, Any]) -> None:
     assert tags == set(re.findall(r"^\| \*\*(\w+)\*\* \|", guide, re.MULTILINE))
 
 
-def test_api_guide_answers_fit_schema(schema: dict[str, Any], operations: dict[str, Any]) -> None:
+def test_api_guide_responses_fit_schema(schema: dict[str, Any], operations: dict[str, Any]) -> None:
     tool = _tool("server_docs")
     calls = tool.calls((ROOT / "docs" / "api.md").read_text("utf-8"))
     shapes = 0
@@ -342,7 +342,7 @@ def test_readme_shows_demo_and_test_commands() -> None:
         assert re.search(rf"^{command}:", makefile, re.MULTILINE)
 
 
-def test_every_page_is_linked() -> None:
+def test_pages_are_linked() -> None:
     linked = "\n".join(page.read_text("utf-8") for page in PAGES)
     for page in PAGES:
         assert page.name == "README.md" or page.name in linked, f"nothing links to {page.relative_to(ROOT)}"

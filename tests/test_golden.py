@@ -1,4 +1,4 @@
-"""Golden crawls: default crawls pick the same pages as before."""
+"""Golden crawls: default crawls pick the same pages as the recorded ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RECORDED = golden.read(golden.RECORDED)
 
 
 @pytest.mark.parametrize("name", golden.CRAWLS)
-def test_crawl_same_picks(name: str) -> None:
+def test_crawl_picks_recorded_pages(name: str) -> None:
     if not golden.is_here(name, golden.CORPORA):
         pytest.skip(f"there is no {name.split('/')[0]} in {golden.CORPORA}")
     outcome = golden.compare(name, golden.CORPORA, RECORDED[name])
@@ -38,7 +38,7 @@ def test_crawl_same_picks(name: str) -> None:
 
 
 @pytest.mark.parametrize(("weight", "factor"), [("anchor", 2.0), ("address", 1.2)])
-def test_compare_changed_weight(monkeypatch: pytest.MonkeyPatch, weight: str, factor: float) -> None:
+def test_compare_reports_changed_weight(monkeypatch: pytest.MonkeyPatch, weight: str, factor: float) -> None:
     monkeypatch.setitem(WEIGHTS, weight, factor * WEIGHTS[weight])
     name = "web/coral"
     (change,) = golden.compare(name, golden.CORPORA, RECORDED[name]).changes
@@ -52,7 +52,7 @@ def test_compare_changed_weight(monkeypatch: pytest.MonkeyPatch, weight: str, fa
     assert float(higher) - float(now) > golden.TIE
 
 
-def test_compare_tie(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compare_reports_tie(monkeypatch: pytest.MonkeyPatch) -> None:
     name, at = "web/coral", 30
     monkeypatch.setattr(golden, "PICKS", at + 1)
     picks = golden.run(name, golden.CORPORA)

@@ -1,4 +1,4 @@
-"""Every item of the papers has a line and a test, and can be reached as described."""
+"""Every item of the papers has an entry and a test, and exists where the entry says."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STEERED = {"batch", "dry", "q", "zeta", "ties"}
 """Parameters of every strategy."""
 
 
-def test_problems_of_the_list() -> None:
+def test_item_list_has_no_problems() -> None:
     assert [] == TOOL.problems(ROOT)
 
 
@@ -33,7 +33,7 @@ def test_page_is_up_to_date() -> None:
     assert TOOL.page(ROOT) == (ROOT / TOOL.TARGET).read_text("utf-8")
 
 
-def test_reached_names_what_exists() -> None:
+def test_reached_names_exist() -> None:
     ways = {item.id: re.findall(r"`([^`]+)`", item.reached) for item in TOOL.items(ROOT) if item.is_built}
     assert [] == [id for id, given in ways.items() if not given]
     assert [] == [f"{id}: {way}" for id, given in ways.items() for way in given if not exists(way)]
@@ -64,7 +64,7 @@ def test_reached_names_what_exists() -> None:
         ("otie", False),
     ],
 )  # fmt: skip
-def test_exists(way: str, there: bool) -> None:
+def test_exists_for_each_kind_of_name(way: str, there: bool) -> None:
     assert there == exists(way)
 
 
@@ -116,7 +116,7 @@ TEST = "@pytest.mark.paper({})\ndef test_shares() -> None: ...\n"
 
 
 def _toy(root: Path, listed: str, marker: str) -> None:
-    """Write a list, and a test with a marker for these items."""
+    """Write a list of items, and a test with a marker for these items."""
     for place in ("tools", "packages/lycosa/tests/core"):
         (root / place).mkdir(parents=True)
     (root / "tools" / "items.tsv").write_text(HEAD + listed, "utf-8")
@@ -151,12 +151,12 @@ def _toy(root: Path, listed: str, marker: str) -> None:
         ),
     ],
 )
-def test_problems(tmp_path: Path, listed: str, marker: str, expected: list[str]) -> None:
+def test_problems_of_list_and_markers(tmp_path: Path, listed: str, marker: str, expected: list[str]) -> None:
     _toy(tmp_path, listed, marker)
     assert expected == TOOL.problems(tmp_path)
 
 
-def test_page_row(tmp_path: Path) -> None:
+def test_page_has_row_for_item(tmp_path: Path) -> None:
     _toy(tmp_path, BUILT.replace("shares\t", "a|b\t"), "'otie-eq1'")
     link = "[test_shares](../packages/lycosa/tests/core/test_cash.py)"
     assert f"\n| otie-eq1 | eq. 1 | a\\|b | `--strategy otie` | {link} |  |\n" in TOOL.page(tmp_path)

@@ -44,7 +44,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, module: str, **contents: Any) -> N
 
 
 class Label(str):
-    """A literal of rdflib."""
+    """Literal of rdflib."""
 
     def __new__(cls, text: str, language: str | None = None) -> Label:
         made = super().__new__(cls, text)
@@ -66,7 +66,7 @@ STATEMENTS = {
 }  # fmt: skip
 
 
-def test_skos_to_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_skos_recipe_writes_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Skos(dict[str, str]):
         __getattr__ = dict.__getitem__
 
@@ -95,7 +95,7 @@ PAGES = {
 
 @pytest.fixture
 def reefs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Crawl into ./reefs: all pages but one are relevant."""
+    """Crawl into ./reefs; all pages but one are relevant."""
 
     def found(url: str) -> lycosa.Page:
         title, targets = PAGES[url]
@@ -111,7 +111,7 @@ def reefs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Made:
-    """A document that records its arguments."""
+    """Document that records its arguments."""
 
     def __init__(self, **given: Any) -> None:
         self.given = given
@@ -120,7 +120,9 @@ class Made:
 @pytest.mark.parametrize(("module", "text", "name"), [
     ("langchain_core.documents", "page_content", "id"), ("llama_index.core.schema", "text", "id_"),
 ])  # fmt: skip
-def test_documents(reefs: None, monkeypatch: pytest.MonkeyPatch, module: str, text: str, name: str) -> None:
+def test_documents_recipe_yields_pages(
+    reefs: None, monkeypatch: pytest.MonkeyPatch, module: str, text: str, name: str
+) -> None:
     stand_in(monkeypatch, module, Document=Made)
     made = list(run(recipe("howto/export.md", module.partition(".")[0]))["documents"]("reefs"))
     assert ["http://a.test/", "http://b.test/"] == [document.given[name] for document in made]
@@ -137,7 +139,7 @@ def test_documents(reefs: None, monkeypatch: pytest.MonkeyPatch, module: str, te
     }
 
 
-def test_graphml(reefs: None) -> None:
+def test_graphml_recipe_writes_graph(reefs: None) -> None:
     run(recipe("howto/export.md", "networkx"))
     graph = networkx.read_graphml("reefs.graphml")
     assert {"http://a.test/": "Start", "http://b.test/": "Other"} == dict(graph.nodes(data="title"))

@@ -1,4 +1,4 @@
-"""The documentation site builds strictly and offline."""
+"""The documentation site can be built strictly and offline."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_site_builds_with_valid_links_and_search(tmp_path: Path) -> None:
     front = (site / "index.html").read_text("utf-8")
     for tab in ("Collect", "Archive", "Watch", "Research", "Run for a team", "Extend"):
         assert tab in front
-    # `problems` reports planted errors.
+    # `problems` reports inserted errors.
     (site / "wrong.html").write_text(
         '<a href="gone.html"></a><a href="index.html#nothing"></a><img src="none.png">'
         '<script src="//a.test/x.js"></script>'

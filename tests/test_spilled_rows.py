@@ -107,7 +107,7 @@ def resumed(out: Path, **changes: Any) -> tuple[dict[str, Any], list[Any], Engin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_in_memory_follow_from_the_log(kind: str, tmp_path: Path) -> None:
+def test_rows_in_memory_follow_from_log(kind: str, tmp_path: Path) -> None:
     place = tmp_path / "crawl"
     live, _ = crawled(place, 30, SEVERAL, budget=PAGES, **KINDS[kind])
     assert len(live["spilled"]) > 3 * 30  # most rows are spilled
@@ -124,7 +124,7 @@ def test_rows_in_memory_follow_from_the_log(kind: str, tmp_path: Path) -> None:
     assert len(found[0][1]) >= MORE
 
 
-def test_every_row_is_fetched_in_the_end(tmp_path: Path) -> None:
+def test_spilled_rows_are_all_fetched(tmp_path: Path) -> None:
     fetched = []
     for memory_rows in (10_000, 25):
         left, visits = crawled(
@@ -145,7 +145,7 @@ def test_every_row_is_fetched_in_the_end(tmp_path: Path) -> None:
     assert len(fetched[0]) > 80
 
 
-def test_lost_or_damaged_spill_file(tmp_path: Path) -> None:
+def test_lost_spill_file_is_rebuilt_damaged_one_is_an_error(tmp_path: Path) -> None:
     place = tmp_path / "crawl"
     live, _ = crawled(place, 30, (40,), budget=PAGES)
     shutil.rmtree(place / NAME, ignore_errors=True)
@@ -192,7 +192,7 @@ def test_why_of_spilled_row(tmp_path: Path) -> None:
     assert before == (place / SPILLED).read_bytes()
 
 
-def test_lab_spills_like_a_crawl() -> None:
+def test_lab_spills_like_crawl() -> None:
     chance = np.random.default_rng(3)
     links = {f"n{node}": [f"n{at}" for at in chance.integers(0, 300, 8)] for node in range(300)}
     index = CorpusIndex.of(links, score={f"n{node}": float(chance.random()) for node in range(0, 300, 7)})

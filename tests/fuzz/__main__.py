@@ -1,7 +1,8 @@
 """`python -m fuzz`: run all or some targets; `python -m fuzz TARGET FILE...`: repeat failing inputs.
 
-make fuzz                              all targets, a minute of CPU time each make fuzz FUZZ_SECONDS=600 FUZZ="html
-robots" make fuzz FUZZ="html tests/fuzz/cases/html/1f0c..."
+make fuzz                                 all targets, a minute of CPU time each
+make fuzz FUZZ_SECONDS=600 FUZZ="html robots"
+make fuzz FUZZ="html tests/fuzz/cases/html/1f0c..."
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fuzz.harness import CASES, Found, fuzz, keep, tried
 from fuzz.targets import TARGETS
 
 MEMORY = 3 << 30
-"""Limit of address space in bytes: a target that needs more fails, not the machine."""
+"""Limit of address space in bytes, so that a target that needs more fails and the machine does not."""
 
 
 def main() -> int:

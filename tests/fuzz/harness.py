@@ -1,8 +1,8 @@
 """Run targets on mutated inputs, guided by line coverage; measure work; minimise failures.
 
-A *target* is a function of bytes that fails only by a broken promise: errors that a parser declares are caught inside
-it. Work is measured in executed lines of our code and in allocated bytes instead of seconds; work of libraries in C
-shows in their memory, and in CPU time far above that of any normal input.
+A *target* is a function of bytes that fails only if a property is violated: errors that a parser declares are caught
+inside it. Work is measured in executed lines of our code and in allocated bytes instead of seconds; work of libraries
+in C shows in their memory, and in CPU time far above that of any normal input.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from fuzz.mutating import mutated
 
 OURS = str(Path(lycosa.__file__).parent)
 CASES = Path(__file__).with_name("cases")
-"""Inputs of earlier failures, by target, which every test run repeats."""
+"""Inputs of earlier failures, by target, repeated in every test run."""
 
 SECONDS = 5.0
-"""CPU time limit per input, including tracing: far more than any needs, even on a slow machine."""
+"""CPU time limit per input, including tracing: much more than any input needs, even on a slow machine."""
 
 SOME = 200
 """Minimum bytes of an input whose cost per byte is compared."""
@@ -45,20 +45,20 @@ class Target:
     seeds: Callable[[], Sequence[bytes]]
     tokens: Sequence[bytes] = ()
     lines: int = 3_000
-    """Lines of our code that any input may execute,"""
+    """Executed lines of our code per input ..."""
     lines_a_byte: float = 60.0
-    """and further ones per byte of input."""
+    """... plus this number per byte of input, at most."""
     memory: int = 3_000_000
-    """Bytes that may be allocated at once,"""
+    """Bytes allocated at once ..."""
     memory_a_byte: float = 400.0
-    """and further ones per byte of input."""
+    """... plus this number per byte of input, at most."""
     rounds: int = 50
-    """Inputs in CI."""
+    """Number of inputs in CI."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A failure; two inputs with the same `kind` have the same cause."""
+    """Failure; two inputs with the same `kind` have the same cause."""
 
     kind: str
     told: str
@@ -66,20 +66,20 @@ class Failure:
 
 @dataclass
 class Found:
-    """The result of a run."""
+    """Result of a run."""
 
     rounds: int = 0
     lines: set[tuple[str, int]] = field(default_factory=set)
     dearest: float = 0.0
-    """Maximum lines per byte, over inputs of some size,"""
+    """Largest number of lines per byte, over inputs of some size."""
     largest: float = 0.0
-    """and maximum bytes of memory per byte."""
+    """Largest number of bytes of memory per byte."""
     failures: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     """The smallest input of each kind, and its message."""
 
 
 class Counting:
-    """Records executed lines of our code while it is entered."""
+    """Context manager that records the executed lines of our code."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -147,7 +147,7 @@ def fuzz(target: Target, seed: int, go_on: Callable[[Found], bool]) -> Found:
     """Run mutated inputs until `go_on` returns false, then minimise failures."""
     chance, found = Random(f"{target.name} {seed}"), Found()
     seeds = list(target.seeds())
-    tried(target, seeds[0])  # one-time imports and caches are not charged to an input
+    tried(target, seeds[0])  # one-time imports and caches are not counted
     corpus: list[bytes] = []
     steepest = [b"", b""]
     fresh = iter(seeds)

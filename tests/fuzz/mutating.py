@@ -1,4 +1,4 @@
-"""Seeded mutation of bytes: the output of broken programs, broken disks and attackers."""
+"""Seeded mutation of bytes, as by broken programs, broken disks and attackers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from random import Random
 
 LARGEST = 12_000
-"""Bytes of an input, unless the seeds are larger."""
+"""Maximum bytes of an input, unless the seeds are larger."""
 
 _BORDERS = re.compile(rb"[<\n {\[&,;/]")
 """Possible starts of a tag, a line, a word, a value, an entity."""

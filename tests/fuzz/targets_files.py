@@ -46,7 +46,8 @@ def check_rows(data: bytes) -> None:
     """Check that a row of the log decodes to an event that survives a round trip, or raises a declared error."""
     kind, blob = KINDS[data[0] % len(KINDS)] if data else "visit", data[1:]
     if kind in ("visit", "model_update"):
-        blob = zstandard.compress(blob)  # mutate below the compression, else few mutations pass it
+        # mutates the content of the compressed data; otherwise few mutations are accepted
+        blob = zstandard.compress(blob)
     try:
         if kind in ("visit", "packed"):
             visit = codec.decode_visit(blob, PLACE)
@@ -77,7 +78,7 @@ def _rows() -> list[bytes]:
 
 @cache
 def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """Return a directory that lasts as long as the process."""
+    """Return a directory that exists until the process ends."""
     return tempfile.TemporaryDirectory(prefix="lycosa-fuzz-")
 
 
@@ -215,7 +216,7 @@ _PACKED = [msgpack.packb(value) for value in (None, True, -1, 2**63, 1.5, "x", b
 _JSON = [b"null", b"[]", b"{}", b"../", b"/", b"..", b'"role": "god"', b"[" * 50, b"\0", b"1e999", b'{"a":']
 
 FILES = (
-    # A row may declare an unpacked size of 256 MB, which is reserved but never touched.
+    # A row may declare a decompressed size of 256 MB, which is reserved but not used.
     Target("rows", check_rows, _rows, _PACKED, memory=300_000_000, rounds=150),
     Target("log", check_log, lambda: [_log()], _PACKED, lines=5_000, rounds=30),
     Target("warc", check_warc, _warcs, [b"WARC/1.0\r\n", b"Content-Length: ", b"\r\n\r\n", b"\x1f\x8b"], lines=8_000,

@@ -45,7 +45,7 @@ from lycosa_server.reader import render_html, render_text
 
 URL = "http://a.test/folder/page.html?q=1"
 TIMES, MORE = 10, 2_000
-"""The text of a page has at most so many times its bytes, plus a constant."""
+"""Maximum characters of text per byte of a page, in addition to a constant."""
 
 TYPES = ("text/html", "text/html; charset=utf-8", "text/html; charset=shift_jis", "application/xhtml+xml", "text/plain")
 TAGS = [
@@ -67,7 +67,7 @@ def _split(data: bytes, choices: Sequence[str]) -> tuple[str, bytes]:
 
 @cache
 def pages() -> tuple[bytes, ...]:
-    """Return pages of the embedded web, and handmade ones."""
+    """Return pages of the embedded web, and handwritten ones."""
     web = Web(pages=60, hosts=4)
     made = [web.response(url).body for url in list(web.urls())[:3]]
     plain = [gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body for body in made]
@@ -165,7 +165,7 @@ def check_reader(data: bytes) -> None:
 
 
 class _Seen(HTMLParser):
-    """Fails for markup that a reader view must not have."""
+    """Parser that fails for markup that is not allowed in a reader view."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag not in ("script", "iframe", "object", "embed", "style", "form", "img", "base"), tag

@@ -1,4 +1,4 @@
-"""A short run of every fuzz target, earlier failures, and the harness itself."""
+"""A short run of every fuzz target, the inputs of earlier failures, and tests of the harness."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fuzz.mutating import LARGEST, mutated
 from fuzz.targets import TARGETS
 
 SEED = 19
-"""Same inputs in every run: new failures are found by `make fuzz`, not by chance in CI."""
+"""Fixed seed, so that new failures are found by `make fuzz`, and not at random in CI."""
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_targets_hold_on_mutated_inputs(name: str) -> None:
+def test_targets_accept_mutated_inputs(name: str) -> None:
     target = TARGETS[name]
     found = fuzz(target, SEED, lambda found: found.rounds < target.rounds)
     assert {} == {kind: (data, told) for kind, (data, told) in found.failures.items()}
@@ -30,7 +30,7 @@ def test_earlier_failures_stay_fixed(name: str) -> None:
         assert failure is None, f"{file}: {failure}"
 
 
-def test_every_case_has_a_target() -> None:
+def test_cases_have_targets() -> None:
     assert {path.name for path in CASES.iterdir() if path.is_dir()} <= set(TARGETS)
 
 
@@ -50,7 +50,7 @@ def test_fuzz_finds_and_minimises_failures(tmp_path: Path) -> None:
     assert b"q" == minimised(target, b"x" * 500 + b"q" + b"y" * 500, failure.kind)
 
 
-def test_fuzz_notices_quadratic_work() -> None:
+def test_fuzz_detects_quadratic_work() -> None:
     from lycosa.web.dates import parse_http_date
 
     def squared(data: bytes) -> None:

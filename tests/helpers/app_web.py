@@ -1,12 +1,12 @@
-"""An embedded web with hosts that render their pages by JavaScript.
+"""An embedded web with hosts that render their pages by JavaScript, each kind in a different way:
 
-Each kind of host does it in a different way:
-
-state       an empty element, the page as JSON in a script, another script that draws it fetch       an empty element, a
-script that fetches the page's data and draws it component   a custom element whose shadow root holds the page list
-the text is static, links load in batches while scrolling hash        one URL for all pages; the fragment selects the
-page shell404    like fetch, but every URL except the first returns status 404 lazy        the text is static, the links
-are added after everything else
+- state: an empty element, the page as JSON in a script, and another script that renders it
+- fetch: an empty element, and a script that fetches the page's data and renders it
+- component: a custom element whose shadow root contains the page
+- list: the text is static, links are loaded in batches while scrolling
+- hash: one URL for all pages; the fragment selects the page
+- shell404: like fetch, but every URL except the first returns status 404
+- lazy: the text is static, the links are added last
 """
 
 from __future__ import annotations
@@ -92,16 +92,16 @@ def script(path: str) -> ServedDocument | None:
 
 
 def data(html: str) -> ServedDocument:
-    """Return a page's title and body as JSON, for the page's script."""
+    """Return a page's title and body as JSON, for the script of the page."""
     title, body = _parts(html)
     return ServedDocument(json.dumps({"title": title, "body": body}).encode(), "application/json")
 
 
 def part(html: str, start: int) -> ServedDocument:
-    """Return a batch of a page's links and the start of the next one; -1 if there are no more."""
+    """Return a batch of a page's links and the start of the next one, -1 if there are no more."""
     listed = _LIST.search(html)
     items = listed[1].split("\n") if listed is not None else []
-    # The list also contains the links of the text and of the navigation.
+    # The list contains the links of text and navigation, too.
     rest = html.replace(listed[0], "") if listed is not None else html
     items += [f"<li>{link[0]}</li>" for link in _LINK.finditer(rest)]
     some, beyond = items[start : start + _AT_ONCE], start + _AT_ONCE
@@ -155,7 +155,7 @@ class AppBook(AddressBook):
 
 
 class AppWeb(Web):
-    """An embedded web in which `apps` hosts need a browser."""
+    """Embedded web in which `apps` hosts need a browser."""
 
     def __init__(
         self, seed: int = 7, pages: int = 3000, hosts: int = 40, apps: int = 7, port: int = 0, **more: Any
@@ -179,7 +179,7 @@ class AppWeb(Web):
         return (self._app(kind, name, path) if kind else None) or super()._document(name, path, version)
 
     def _app(self, kind: str, name: str, path: str) -> ServedDocument | None:
-        """Return the document that a JavaScript host serves at a path."""
+        """Return the document that a JavaScript host serves for a path."""
         if (document := script(path)) is not None:
             return document
         what, about, start = asked(path) if path.startswith("/api?") else ("", path, 0)

@@ -1,4 +1,4 @@
-"""A record of ten browsed pages for calculations by hand, and a crawl of pages given as text."""
+"""A browsing record of ten pages for calculations by hand, and a crawl of pages given as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TERMS = ["hub", "news", "reef"]
 
 STATE = [0, 0, 1, 1, 1, 2, 2, 2, 2, 2]
 CLUSTER = [2, 2, 0, 0, 1, 0, 1, 1, 1, 1]
-"""Clusters 0, 1 and 2 contain the words hub, news and reef; only cluster 2 holds relevant pages."""
+"""Clusters 0, 1 and 2 contain the words hub, news and reef; only pages of cluster 2 are relevant."""
 
 STEPS = [
     (5, 2), (6, 3), (7, 8), (8, 9), (9, 5),  # from state 2: twice to 1, three times to 2
@@ -50,7 +50,7 @@ def positives_only() -> Browsing:
 
 
 class Walk:
-    """Feed pages to an estimator, as a crawl does."""
+    """Walk of an estimator over pages, as in a crawl."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator, self.table, self.words, self.picks = estimator, Table(), Vocabulary(), 0
@@ -67,12 +67,12 @@ class Walk:
         return step
 
     def page(self, node: str, text: str, links: Sequence[str] = (), anchors: Sequence[str] = (), **more: Any) -> Rows:
-        """Let the estimator learn a page; return the rows it updates."""
+        """Learn a page; return the rows that the estimator updates."""
         rows: Rows = self.estimator.learn(self.step(node, text, links, anchors, **more), self.table)
         return rows
 
     def redirect(self, node: str, target: str) -> None:
-        """Let the estimator learn a redirect."""
+        """Learn a redirect."""
         if node not in self.table.row_of:
             self.table.add_seed(node)
         step = self.table.absorb(Visit(node, "redirect", "redirect", 1, links=Links.to(target)))

@@ -25,14 +25,14 @@ needs_browser = pytest.mark.skipif(bool(missing_requirements()), reason=f"no bro
 
 
 def answer(body: bytes, status: int = 200, more: list[tuple[bytes, bytes]] | None = None) -> Response:
-    """Return a response of a server with an HTML body."""
+    """Return a response with an HTML body."""
     headers = more or [(b"Content-Type", b"text/html; charset=utf-8")]
     fields = {name.decode().lower(): value.decode() for name, value in headers}
     return Response(status, f"HTTP/1.1 {status} X".encode(), headers, body, "192.0.2.1", fields=fields)
 
 
 class Staged(HttpTransport):
-    """Transport that answers for some hosts itself and fetches all others, within the guard's rules."""
+    """Transport that responds for some hosts itself and fetches all others, within the guard's rules."""
 
     def __init__(self, hosts: dict[str, Response], allow: tuple[str, ...] = ()) -> None:
         async def lookup(name: str) -> list[str]:
@@ -87,7 +87,7 @@ class Canary:
                     listening.close()
                     if family == socket.AF_INET:
                         return False
-                    continue  # no IPv6 here
+                    continue  # this machine has no IPv6
                 self.port = self.port or listening.getsockname()[1]
                 listening.settimeout(0.1)
                 if kind == socket.SOCK_STREAM:
@@ -128,7 +128,7 @@ class Canary:
 def _is_ours(inode: str) -> bool:
     """Return whether a socket belongs to the browser or to this process; other programs are ignored."""
     for held in Path("/proc").glob("[0-9]*/fd/*"):
-        with suppress(OSError):  # the process or file has gone
+        with suppress(OSError):  # the process or file no longer exists
             if os.readlink(held) == f"socket:[{inode}]":
                 process = held.parents[1]
                 if process.name == str(os.getpid()) or b"chrom" in (process / "cmdline").read_bytes():

@@ -50,7 +50,7 @@ def named(name: str, checks: Iterable[Callable[[Any], None]]) -> Callable[[Any],
 
 
 class BrokenEstimator:
-    """Base of estimators with one mistake each."""
+    """Base of estimators with one error each."""
 
     def __init__(self) -> None:
         self.page = 0.5
@@ -69,7 +69,7 @@ class BrokenEstimator:
 
 
 class Pruning(BrokenEstimator):
-    """Prunes every second row."""
+    """Estimator that prunes every second row."""
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
         return np.where(rows % 2 == 1, super().priority(rows, table), PRUNED)

@@ -13,10 +13,10 @@ from lycosa_cluster.shard import Shard
 
 
 class Together:
-    """All shards of a crawl.
+    """All shards of a crawl in one process.
 
-    Messages take `delay` seconds. `lost` returns for each message whether the request or, after delivery, its answer is
-    lost.
+    Messages take `delay` seconds. For each message `lost` returns whether the request is lost, or, after delivery, its
+    response.
     """
 
     def __init__(self, coordinator: Coordinator, *, delay: float = 0.0, lost: Callable[[], str] = lambda: "") -> None:

@@ -1,4 +1,4 @@
-"""Commands in this process, for tests of the command line."""
+"""Commands run in this process, for tests of the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lycosa.cli import main
 def run(monkeypatch: pytest.MonkeyPatch, *words: str, width: int = 0) -> int:
     """Run a command in a terminal of some width; return its exit code."""
     monkeypatch.setattr(sys, "argv", ["lycosa", *words])
-    # else the program name in messages would be pytest's
+    # Otherwise the program name in messages would be pytest's.
     monkeypatch.setattr(sys.modules["__main__"], "__package__", "")
     if width:
         monkeypatch.setenv("COLUMNS", str(width))
@@ -34,7 +34,7 @@ class Said(NamedTuple):
 
 
 class Command:
-    """`lycosa` as a function: the fixture `command`."""
+    """Callable that runs `lycosa`, for the fixture `command`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str], *words: object) -> None:
         self.monkeypatch, self.capture, self.words = monkeypatch, capture, words

@@ -1,4 +1,4 @@
-"""Shared by tests of whole crawls: simulated crawls, crawls in processes, and checks of their output."""
+"""Helpers for tests of whole crawls: simulated crawls, crawls in processes, and checks of their output."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def sim_space(
     readers: int = 0,
 ) -> WebSpace:
     """Return a web space without sockets."""
-    # All hosts share one address; networks that are allowed by name have no delay per address.
+    # All hosts have one address; networks that are allowed by name have no delay per address.
     politeness = Politeness(clock, delay=delay, at_once=per_host, free=lambda address: True)
     transport = SimTransport(web, seed=seed, latency=latency, politeness=politeness if per_host > 1 else None)
     return WebSpace(transport, politeness, clock, readers=readers)
@@ -113,14 +113,14 @@ class Remembered:
         self._replies: dict[tuple[str, int], ServedResponse] = {}
 
     def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
-        """Return the web's response; it is cached because our request headers never change."""
+        """Return the web's response, which is cached, as request headers never change."""
         if (url, version) not in self._replies:
             self._replies[url, version] = self.web.response(url, headers=headers or {}, version=version)
         return self._replies[url, version]
 
 
 def hits_of(engine: Engine) -> list[Any]:
-    """Return the requests that the simulated transport of an engine received."""
+    """Return the requests received by the simulated transport of an engine."""
     assert isinstance(engine.space, WebSpace)
     assert isinstance(engine.space.transport, SimTransport)
     return engine.space.transport.log
@@ -161,26 +161,26 @@ async def go_on(engine: Engine, turns: int) -> tuple[list[tuple[str, int, float]
 
 async def leave(running: AsyncIterator[Visit]) -> None:
     """Stop a running crawl."""
-    await asyncio.sleep(0)  # tasks that have just been launched take their first step
+    await asyncio.sleep(0)  # launched tasks take their first step
     await running.aclose()  # type: ignore[attr-defined]
 
 
 def scores_of(frontier: Frontier, rows: NDArray[np.intp]) -> list[bytes]:
-    """Return the priorities of rows, for each arm of a bandit; those of a linear estimator are multiplied out."""
+    """Return the priorities of rows, per arm of a bandit; linear estimators are evaluated."""
     if isinstance(frontier, Frontiers):
         return [scores for arm in frontier.arms for scores in scores_of(arm, rows)]
     if not isinstance(frontier, ScanFrontier) or not frontier.linear:
         return [frontier.priority[rows].tobytes()]
     found = []
     for row in rows.tolist():
-        # seeds have infinite priority, in flight or not
+        # Seeds have infinite priority, in flight or not.
         known = frontier._where[row] and frontier.priority[row] < np.inf
         found.append(frontier._exact(np.array([row], np.int32))[0] if known else frontier.priority[row])
     return [np.array(found, np.float64).tobytes()]
 
 
 def state_of(engine: Engine) -> dict[str, Any]:
-    """Return everything an engine has learned, bit by bit, without visits in flight."""
+    """Return everything an engine has learned, exactly, without visits in flight."""
     table, n = engine.table, len(engine.table)
     words = engine.reader
     assert isinstance(words, Vocabulary)
@@ -201,9 +201,9 @@ def state_of(engine: Engine) -> dict[str, Any]:
     }
 
 
-
-
-def looked_up(web: WebProtocol, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
+def looked_up(
+    web: WebProtocol, urls: Sequence[str], account: Account, progress: ProgressCallback
+) -> Iterator[tuple[str, Page]]:
     """Yield the pages of an in-memory web for training; `partial(looked_up, web)` is a Look."""
     for url in urls:
         reply = web.response(url, headers={}, version=0)
@@ -246,7 +246,6 @@ coral	synonym	coral animal
 """Word relations as a table: a small excerpt in the style of WordNet."""
 
 
-
 _FORKING = multiprocessing.get_context("forkserver")
 _FORKING.set_forkserver_preload(["saboteur", "pytest"])
 
@@ -268,7 +267,7 @@ def arguments(server: Server, topic: str, out: Path, *more: str) -> list[str]:
 
 
 class Process:
-    """A command in its own process, optionally with a fault injected."""
+    """Command in its own process, optionally with an injected fault."""
 
     def __init__(self, args: Sequence[str], sabotage: str) -> None:
         _load_once()
@@ -339,8 +338,6 @@ def until(condition: Callable[[], object], what: str, seconds: float = 120.0) ->
         time.sleep(0.005)
 
 
-
-
 def events_of(directory: Path, scratch: Path) -> list[Event]:
     """Return the events of a log, read from a copy.
 
@@ -376,8 +373,7 @@ def visits_of(events: Sequence[Event]) -> Iterator[Visit]:
 
 
 def check_kept(directory: Path, events: Sequence[Event]) -> int:
-    """Check that every archived visit has its record at the logged place, with its URL and bytes; return their number.
-    """
+    """Check that every archived visit has its record at the logged place, with URL and bytes; return their number."""
     found = 0
     for visit in visits_of(events):
         if visit.kind == "page" and visit.outcome == "ok":

@@ -1,4 +1,4 @@
-"""A site with one person, one interest, and a crawl that the test fills by hand."""
+"""A site with one person, one interest, and a crawl that the test records itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETTINGS = {"words": "coral", "seeds": ["http://reef.test/"], "budget": 50}
 
 @dataclass
 class CrawlOnSite:
-    """A crawl on a test site; `get("pages", order="date")` queries its API."""
+    """Crawl on a test site; `get("pages", order="date")` queries its API."""
 
     site: SiteUnderTest
     client: Any
@@ -31,7 +31,7 @@ class CrawlOnSite:
         return self.site.settings.crawl_directory(self.crawl)
 
     def record(self) -> Revisited:
-        """Start recording a crawl; the caller closes it."""
+        """Start recording a crawl, which the caller closes."""
         self.directory.parent.mkdir(parents=True, exist_ok=True)
         return Revisited(self.directory)
 

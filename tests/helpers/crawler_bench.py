@@ -1,4 +1,4 @@
-"""The crawl process of a server in a test."""
+"""The crawl process of a server, for tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HASH = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g"
 
 
 class Endless:
-    """A web whose every page links to three more on the same host; all are about coral."""
+    """Web in which every page links to three more on the same host; all are about coral."""
 
     port = 0
 

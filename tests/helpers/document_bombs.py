@@ -1,4 +1,4 @@
-"""Documents built to exhaust their reader, as pairs of file name and bytes."""
+"""Documents that exhaust their reader, as pairs of file name and bytes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from document_writers import WORD, packed, write
 from lycosa.testweb.documents import Paper
 
 Bomb = Callable[[int], bytes]
-"""Makes a file from the approximate number of items in it."""
+"""Functions that make a file from the approximate number of items in it."""
 
 PAPER = Paper("Coral reefs", "Ann", "2024-05-03", [[("Corals live in warm seas.", "")]])
 MILLION = 1_000_000
-"""Number of items that makes a file a bomb."""
+"""Numbers of items that make a file a bomb."""
 
 _W = f'xmlns:w="{WORD}/wordprocessingml/2006/main" xmlns:r="{WORD}/officeDocument/2006/relationships"'
 _ODT = (
@@ -76,7 +76,7 @@ PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resource
 
 
 def _forms() -> bytes:
-    """Return forms that draw ten others each, nested nine deep."""
+    """Return a PDF of forms that draw ten others each, nested nine deep."""
     forms = [
         stream(
             b"/X Do " * 10,

@@ -1,4 +1,4 @@
-"""Documents of all kinds with their expected text: made by our writers, by libraries and by hand."""
+"""Documents of all kinds with their expected text, made by our writers, by libraries and by hand."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ TONGUES = {
     "japanese": "珊瑚礁は海の生物の四分の一の住みかであり、暖かい海でゆっくり育つ。",
 }
 
-# Debian package fonts-dejavu-core; covers all alphabets used here
+# Debian package fonts-dejavu-core, which covers all alphabets used here.
 FONT = next(Path("/usr/share/fonts").rglob("DejaVuSans.ttf"), None)
 
 
 @dataclass
 class File:
-    """A document and the content expected from it."""
+    """Document and its expected content."""
 
     body: bytes
     kind: str
@@ -50,7 +50,7 @@ class File:
     title: str | None = None
     author: str | None = None
     date: str | None = None
-    """Expected prefix of its date."""
+    """Expected prefix of the document's date."""
     pages: str | None = None
     links: list[tuple[str, str]] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
@@ -69,7 +69,7 @@ def _ours() -> Iterator[tuple[str, File]]:
     latin = ("english", "german", "french")
     for kind, (_, type_) in KINDS.items():
         for tongue, text in TONGUES.items():
-            if kind == "pdf" and tongue not in latin:  # Courier has no such letters
+            if kind == "pdf" and tongue not in latin:  # Courier has only Latin letters
                 continue
             links = [("http://b.test/survey?a=1&b=2", "the survey"), ("https://c.test/d", "https://c.test/d")]
             told: list[list[tuple[str, str]]] = [
@@ -147,7 +147,7 @@ def _by_reportlab() -> Iterator[tuple[str, File]]:
     )  # fmt: skip
     for tongue in ("greek", "russian", "hebrew") if FONT else ():
         text = TONGUES[tongue]
-        seen = text[::-1] if tongue == "hebrew" else text  # visual order, from the left
+        seen = text[::-1] if tongue == "hebrew" else text  # in visual order, from the left
 
         def draw(canvas: Canvas, seen: str = seen) -> None:
             _font(canvas)

@@ -19,10 +19,8 @@ def write(kind: str, paper: Paper) -> tuple[bytes, str]:
     return make(paper), type_
 
 
-
-
 def packed(members: Sequence[tuple[str, str]]) -> bytes:
-    """Return a ZIP file; the first member is stored uncompressed, as EPUB and ODT require of their type."""
+    """Return a ZIP file; the first member is stored uncompressed, as EPUB and ODT require of their media type."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
         for number, (name, text) in enumerate(members):
@@ -133,8 +131,6 @@ def _markup(paragraph: Sequence[Run]) -> str:
     return "".join(f'<a href="{escape(href)}">{escape(text)}</a>' if href else escape(text) for text, href in paragraph)
 
 
-
-
 def rtf(paper: Paper) -> bytes:
     year, month, day = paper.date.split("-")
     told = f"{{\\title {_rich(paper.title)}}}{{\\author {_rich(paper.author)}}}"
@@ -183,7 +179,7 @@ def text(paper: Paper) -> bytes:
     return ("\n\n".join("\n".join(wrap(block, 78, break_long_words=False)) for block in blocks) + "\n").encode()
 
 
-# by file extension
+# By file extension.
 KINDS: dict[str, tuple[Callable[[Paper], bytes], str]] = {
     "pdf": (pdf, "application/pdf"),
     "docx": (docx, "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),

@@ -1,4 +1,4 @@
-"""A server that answers byte by byte under a test's control."""
+"""A server that sends responses byte by byte, as a test prescribes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -22,7 +22,7 @@ Handler = Callable[["Peer"], Awaitable[None]]
 
 
 class Peer:
-    """One connection, from the server's side."""
+    """Connection from the server's side."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -48,7 +48,7 @@ class Peer:
 
 
 class Server:
-    """A raw server on loopback that runs a handler and records requests."""
+    """Raw server on loopback that runs a handler and records requests."""
 
     def __init__(self, handler: Handler) -> None:
         self.handler = handler

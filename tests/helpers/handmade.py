@@ -1,4 +1,4 @@
-"""Small handwritten webs, crawled in virtual time, and visits appended to the results."""
+"""Small handwritten webs, crawled in virtual time, and revisits appended to the results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FRONT = "http://a.localhost/"
 
 
 class Pages:
-    """A web of given pages, as HTML or as documents; everything else is 404."""
+    """Web of given pages, as HTML or documents; any other URL is 404."""
 
     def __init__(self, pages: Mapping[str, str | ServedDocument]) -> None:
         self.pages = pages
@@ -51,7 +51,7 @@ def crawl(
     each: Callable[[int], None] = lambda number: None,
     **options: Any,
 ) -> None:
-    """Crawl a web from its front page to its end, or resume; `each` is called with every page's number, from 0."""
+    """Crawl a web from its front page to its end, or resume; `each` is called with the number of each page, from 0."""
 
     async def run() -> None:
         politeness = Politeness(clock, delay=0.1, free=lambda address: True)

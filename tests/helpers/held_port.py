@@ -1,4 +1,4 @@
-"""Reserved ports, for servers whose address must be known in advance and for ports without a server."""
+"""Reserved ports, for servers whose port must be known in advance, and for ports without a server."""
 
 from __future__ import annotations
 

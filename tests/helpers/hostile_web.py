@@ -1,4 +1,4 @@
-"""A small site on loopback whose pages try to act wherever they are shown; it remembers who asked, and with what."""
+"""A small loopback site whose pages try to act wherever they are shown; it records its requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from urllib.parse import unquote
 
 ACT = "window.harmed=1;try{top.harmed=1}catch(e){}alert(1)"
-"""What every script here would do."""
+"""Code that every script tries to run."""
 
 UNSEEN = "\u202egnp.exe\u202c \u200b\u2066hidden\u2069\ufeff"
 WORDS = "Coral reefs are built by polyps; bleaching of coral reefs is watched by divers and by satellites."
@@ -41,7 +41,7 @@ MARKUP = (
     UNSEEN,
     "W" * 10_000,
 )
-"""Each is a page's title, heading, words and anchor, as text; and stands in its body, as markup."""
+"""Markup that is used as title, heading, words and anchor of a page (as text), and in its body (as markup)."""
 
 
 @dataclass
@@ -50,9 +50,9 @@ class HostileWeb:
 
     port: int = 0
     version: int = 1
-    """What pages say changes with it."""
+    """Version of all pages; changing it changes their text."""
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    """Paths, and the headers that came with them."""
+    """Requested paths, with their headers."""
 
     @property
     def base(self) -> str:
@@ -144,7 +144,7 @@ class _Answers(BaseHTTPRequestHandler):
 
 @contextmanager
 def hostile_web() -> Iterator[HostileWeb]:
-    """Serve it from a thread."""
+    """Serve the site in a thread."""
     web = HostileWeb()
     answers = type("Answers", (_Answers,), {"web": web})
     with ThreadingHTTPServer(("127.0.0.1", 0), answers) as server:

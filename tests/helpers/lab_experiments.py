@@ -1,4 +1,4 @@
-"""A small graph and an experiment on it, shared by tests of the lab."""
+"""A small graph and an experiment on it, for tests of the lab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A minimal judge that learns, as a stand-in for others in tests."""
+"""A minimal learning judge, which represents others in tests."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,13 +10,13 @@ from lycosa.core.types import Judgement, Label, ModelUpdate, Page, Seed, Visit
 from lycosa.text.tokens import stems
 
 FIRST = 4
-"""Pages before the first model update; later ones follow after twice as many, and so on."""
+"""Pages before the first model update; the next ones follow after twice as many, and so on."""
 
 
 class Learning:
-    """Share of the query's words on a page, plus words of labelled pages.
+    """Judge by the share of the query's words on a page, plus words of labelled pages.
 
-    A model update also lists query words that occur on every page; they are ignored.
+    A model update also lists query words that occur on every page, which are ignored.
     """
 
     def __init__(self, words: str = "", threshold: float = 0.5) -> None:

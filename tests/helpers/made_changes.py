@@ -43,7 +43,7 @@ def look(
     kind: Kind = "revisit",
     origin: str = "",
 ) -> Visit:
-    """Return a revisit; without a change the page was unchanged."""
+    """Return a revisit with the given change, or an unchanged one."""
     data: dict[str, Any] = {"follows": follows} | ({"change": change.as_data()} if change else {})
     found = outcome or ("ok" if change else "unchanged")
     return Visit(

@@ -31,7 +31,7 @@ QUERY = "jazz saxophone trumpet improvisation"
 
 @dataclass
 class Account:
-    """An account; `more` extends its JSON, `refuses` is the status code that requests for it get."""
+    """Account; `more` extends its JSON, `refuses` is the status code of responses about it."""
 
     id: str
     acct: str
@@ -53,7 +53,7 @@ class Request:
 
 
 class Network:
-    """Accounts by id."""
+    """Network of accounts by id."""
 
     def __init__(self) -> None:
         self.accounts: dict[str, Account] = {}
@@ -133,7 +133,9 @@ def generated(seed: int, people: int = 300, statuses: int = 12) -> Network:
 
 
 class MastodonServer:
-    """Server for a network. `answers` overrides the response of a path; `left` counts requests until the limit."""
+    """Server for a network. `answers` overrides the response of a path; `left` is the number of requests until the
+    limit.
+    """
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -141,7 +143,7 @@ class MastodonServer:
         self.answers: dict[str, tuple[int, bytes, dict[str, str]]] = {}
         self.robots = "User-agent: *\nDisallow: /media_proxy/\n"
         self.token = ""
-        """Access token that requests must carry, if set."""
+        """Access token that requests must have, if set."""
         self.left = -1
         self.window = 300.0
         self.port = 0
@@ -153,7 +155,7 @@ class MastodonServer:
         return f"http://127.0.0.1:{self.port}"
 
     def limit(self, requests: int, window: float) -> None:
-        """Answer so many requests per window of seconds, then 429."""
+        """Limit requests per window of seconds; further ones get status 429."""
         self._budget = self.left = requests
         self.window = window
 

@@ -15,7 +15,7 @@ REEFS = str(ROOT / "tests/helpers/reefs.tsv")
 def teach(
     guide: Estimator, table: Table, node: str, *links: tuple[str, str], terms: Terms | None = None, **more: Any
 ) -> dict[str, float]:
-    """Let an estimator learn a page with links and anchors; return the priorities of all rows."""
+    """Learn a page with links and anchors; return the priorities of all rows."""
     table.add_seed(node)
     targets, anchors = [url for url, _ in links], [anchor for _, anchor in links]
     found = Links.to(*targets, anchors=anchors)

@@ -1,4 +1,4 @@
-"""Pages built to exhaust their parser: a name and a function from a size in bytes to a body."""
+"""Pages that exhaust their parser: a name, and a function from a size in bytes to a body."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ BOMBS: dict[str, Bomb] = {
     **{f"nested {tag}": _all(f"<{tag}>") for tag in NESTED},
     **{f"nested {tag} with words": _all(f"<{tag}>x ") for tag in NESTED},
     **{f"many {tag}": _all(f"<{tag}>x</{tag}>") for tag in NESTED if tag not in ("html", "body")},
-    # tables and lists
+    # Tables and lists.
     "table with a wide cell": lambda n: (
         b"<table><tr><td>" + b"w " * (n // 4) + b"<td>q</tr>" + _times(b"<tr><td>y<td>z</tr>", n // 2)
     ),
@@ -94,7 +94,7 @@ BOMBS: dict[str, Bomb] = {
     "classes": _each(b"<i class='a%d b c'>x</i>"),
     "a long style": _all("display:", b"<div style='", b"'>x"),
     "a long quotation": _all("<p>", b"<p title='"),
-    # formatting elements, which parsers reopen in every block
+    # Formatting elements, which parsers reopen in every block.
     "formatting, one a paragraph": _each(b"<p><b a=%d>x"),
     "formatting before paragraphs": lambda n: _each(b"<b a=%d>", b"<p>")(n // 2) + _times(b"<p>x", n // 2),
     "formatting closed in a comment": lambda n: (
@@ -110,7 +110,7 @@ BOMBS: dict[str, Bomb] = {
     "misnested links": _halves(b"<a><div>", b"</a>"),
     "misnested with attributes": lambda n: b"<b><i " + _attributes(n // 10) + b">" + _times(b"<b><p></b>", n // 2),
     "no breaks": _all("<nobr><p>"),
-    # deep nesting, then elements that search their ancestors
+    # Deep nesting, then elements for which parsers search the ancestors.
     **{
         f"deep, then {end.decode()}": _halves(b"<span>", end)
         for end in b"<p></p> </x> <li></li> <dd></dd> </h1> <button></button> <table></table> <rt> <svg></svg>".split()
@@ -133,7 +133,7 @@ BOMBS: dict[str, Bomb] = {
     "options": _all("<option>x", b"<select>"),
     "pictures": _all("<img alt=x>"),
     "a picture that says much": _all("w ", b"<img alt='", b"'>"),
-    # elements of the head
+    # Elements of the head.
     "metas": _all("<meta name=robots content=a,b,c>"),
     "a long refresh": _all("0", b"<meta http-equiv=refresh content='", b"'>"),
     "refreshes": _all("<meta http-equiv=refresh content='0;url=/x'>"),
@@ -172,7 +172,7 @@ BOMBS: dict[str, Bomb] = {
     "no utf-8": _encoded("utf-8", b"\xff"),
     "some utf-8": _encoded("utf-8", b"\xc3\xbc\xff"),
     "no charset": _all(b"\xe4\xe5 "),
-    # main part
+    # Main part.
     "articles in articles": _all("<article>x "),
     "bodies in bodies": _all("<div class=entry-content>x "),
     "bodies": _all(b"<div class=entry-content>" + b"prose " * 8 + b"</div>"),

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 GRACE = 0.02
-"""Seconds to wait for data sent over loopback, on any machine; usually it arrives at once."""
+"""Seconds to wait for data sent over loopback; usually it arrives at once."""
 
 
 class _Patient(selectors.DefaultSelector):
@@ -24,7 +24,7 @@ class _Patient(selectors.DefaultSelector):
 
 
 class PatientLoop(asyncio.SelectorEventLoop):
-    """Event loop whose clock stands still during events and otherwise jumps to the next timer."""
+    """Event loop whose clock stops during events and otherwise jumps to the next timer."""
 
     grace = GRACE
 
@@ -40,7 +40,7 @@ class PatientLoop(asyncio.SelectorEventLoop):
         return self.now
 
     def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:  # type: ignore[override]
-        """Run in a thread, for instance a DNS lookup, while the clock stands still."""
+        """Run in a thread, for instance a DNS lookup, while the clock is stopped."""
 
         def over(_: object) -> None:
             self.threads -= 1

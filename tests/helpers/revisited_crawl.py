@@ -1,4 +1,4 @@
-"""A handmade crawl whose pages are revisited: changed, unchanged, gone, moved."""
+"""A constructed crawl with revisited pages: changed, unchanged, gone, moved."""
 
 from __future__ import annotations
 

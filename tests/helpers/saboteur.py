@@ -30,7 +30,7 @@ def die() -> None:
 
 
 def before_the(number: int, owner: Any, name: str, act: Callable[..., None]) -> None:
-    """Call `act` with the arguments of the N-th call of a function, before the call."""
+    """Call `act` before the N-th call of a function, with its arguments."""
     original, calls = getattr(owner, name), 0
 
     def replaced(*args: Any, **options: Any) -> Any:
@@ -84,11 +84,11 @@ def sabotage(point: str, number: int) -> None:
     match point:
         case "config":  # before crawl.toml is written
             before_the(number, directory.Directory, "save", lambda _: die())
-        case "first-commit":  # the log exists without events
+        case "first-commit":  # the log exists, without events
             before_the(number, log.SqliteLog, "append", lambda *_: die())
         case "write":
             before_the(number, archive, "_write", half_written)
-        case "unlogged":  # the bytes are in the archive, the event is not in the log
+        case "unlogged":  # the bytes are in the archive, but the event is not in the log
             after_the(number, archive, "append")
         case "uncommitted":
             before_the(number, log.SqliteLog, "_insert", uncommitted)
@@ -102,7 +102,7 @@ def sabotage(point: str, number: int) -> None:
             after_the(number, archive, "_next_file")
         case "log-line":  # half a line of crawl.log
             before_the(number, crawl_log.CrawlLog, "_write", half_a_line)
-        case "aside":  # the tail is copied, the file is not yet truncated
+        case "aside":  # the tail is copied, but the file is not truncated yet
             before_the(number, warc.os, "truncate", lambda *_: die())
         case "full-archive":
             _fill(warc, number)
@@ -129,7 +129,7 @@ def _fill(warc: Any, room: int) -> None:
         return written
 
     class Disk:
-        """The os module on a small disk."""
+        """The os module as it behaves on a small disk."""
 
         def __getattr__(self, name: str) -> Any:
             return write if name == "write" else getattr(os, name)

@@ -1,4 +1,4 @@
-"""Crawls that scent learns from, on pages made by hand."""
+"""Crawls with handwritten pages, from which scent learns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER = "http://other.test/tern"
 
 
 class Crawl:
-    """A table and a scent that learns from visits. By default outcomes are relevances."""
+    """Table and scent with helpers that feed visits. By default outcomes are relevances."""
 
     def __init__(self, scent: Scent | None = None, seeds: Sequence[str] = (SEED,)) -> None:
         self.scent = scent or Scent(vectors=False, exact=True)
@@ -48,7 +48,7 @@ class Crawl:
         return self.scent.learn(step, self.table)
 
     def terms_of(self, words: str) -> Terms:
-        """Return the words of a page, numbered over the whole crawl."""
+        """Return the terms of a page; words have the same id in the whole crawl."""
         known, each = len(self.ids), words.split()
         ids = sorted({self.ids.setdefault(word, len(self.ids)) for word in each})
         names = list(self.ids)
@@ -76,12 +76,12 @@ def make_links(*links: tuple[str, str, str], link_relevances: Sequence[float] = 
 
 
 def close(value: float) -> Any:
-    """Compare in the single precision of columns."""
+    """Return an approximate value, in the single precision of columns."""
     return pytest.approx(value, rel=2e-5, abs=1e-7)
 
 
 def two_pages() -> Crawl:
-    """Return a crawl of a seed of outcome .5 with links to salmon, trout and heron, and the salmon page of outcome .3.
+    """Return a crawl of a seed with outcome .5, which links to salmon, trout and heron, and of salmon with outcome .3.
 
     s = (.5 + .3 + .05) / (2 + .5) = .34, m0 = (.5 + .3) / (2 + 5) = .8 / 7.
     """

@@ -1,4 +1,4 @@
-"""A web of a few pages whose every response is scripted by moment, crawled and refreshed."""
+"""A web of a few pages, whose responses are scripted for each moment at which it is crawled or refreshed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lycosa.web.politeness import Politeness
 
 ADDRESS = "192.0.2.7"
 PAGE = "http://reef.test/coral-26"
-"""The last of its first eight revisits is the unconditional one (asking.proves)."""
+"""Page whose eighth revisit is the unconditional one (asking.proves)."""
 OTHER = "http://reef.test/atoll"
 DAY = 86_400.0
 
@@ -47,7 +47,7 @@ def html(
 
 @dataclass(frozen=True)
 class Says:
-    """A response; conditional requests may get 304."""
+    """Scripted response; conditional requests may get 304."""
 
     body: str | bytes = field(default_factory=html)
     status: int = 200
@@ -56,15 +56,15 @@ class Says:
     modified: str = ""
     more: Mapping[str, str] = field(default_factory=dict)
     honours: bool = True
-    """Answer 304 to requests that name its validators."""
+    """Whether requests with its validators get 304."""
     insists: bool = False
-    """Answer 304 to any conditional request."""
+    """Whether any conditional request gets 304."""
     cut: int | None = None
     fails: str = ""
     """Outcome of a failed request."""
 
     def answer(self, asked: Mapping[str, str], wanted: frozenset[str]) -> Response:
-        """Return the response as received."""
+        """Return the response as received by the client."""
         if self.fails:
             raise FetchError(self.fails, "so the script says", again=self.fails in ("timeout", "unreachable"))  # type: ignore[arg-type]
         given = {"ETag": self.etag, "Last-Modified": self.modified, **self.more}
@@ -103,14 +103,14 @@ ROBOTS = Says("User-agent: *\nAllow: /\n", type="text/plain")
 
 
 class Script:
-    """Transport with a list of responses by URL: moment n gets the n-th, later moments the last."""
+    """Transport with a list of responses per URL: moment n gets the n-th, later moments the last."""
 
     def __init__(self, pages: Mapping[str, Sequence[Says] | Callable[[int], Says]], missing: Says = GONE) -> None:
         self.pages = dict(pages)
         self.missing = missing
         self.moment = 0
         self.requests: list[tuple[float, str, dict[str, str]]] = []
-        """Time, URL and headers of each request."""
+        """(time, URL, headers) of each request."""
 
     async def address(self, url: str) -> str:
         """Return the one address of all hosts."""
@@ -147,7 +147,7 @@ class Script:
 
 @dataclass
 class Told:
-    """The visits of a run and its crawl."""
+    """Visits of a run, and its crawl."""
 
     visits: list[Visit]
     crawl: Crawl

@@ -1,4 +1,4 @@
-"""`lycosa serve` as a real process, for tests that kill parts of it."""
+"""`lycosa serve` in a process of its own, for tests that kill parts of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ API = "/api/v1"
 
 
 class Served:
-    """A server on a free port; the context manager ends it in any case."""
+    """Server on a free port, which the context manager ends in any case."""
 
     def __init__(self, data: Path, database: str = "", *options: str, port: int = 0) -> None:
         self.data = data

@@ -1,4 +1,4 @@
-"""One of everything in the API, all owned by Alice, for tests of access control."""
+"""One object of every kind in the API, all owned by Alice, for tests of access control."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from revisited_crawl import EPOCH, Revisited, html
 from site_maker import SiteUnderTest, make_site
 
 PAGE = "http://reefs.example/alices-page"
-"""A page that only Alice's crawl has fetched."""
+"""URL that only Alice's crawl has fetched."""
 
 SETTINGS = {"words": "coral secretwords", "seeds": ["http://reefs.example/"], "budget": 50}
 
 
 @dataclass
 class World:
-    """The site, its users as clients, and the ids for paths."""
+    """Site, its users as clients, and the ids for paths."""
 
     site: SiteUnderTest
     alice: Any
     mallory: Any
-    """A member who has access to nothing of Alice's."""
+    """Member without access to any object of Alice's."""
     rita: Any
-    """A reader who has access to nothing of Alice's."""
+    """Reader without access to any object of Alice's."""
     guest: Any
-    """A reader with whom Alice shared her interest, read-only."""
+    """Reader with whom Alice shared her interest, read-only."""
     colleague: Any
-    """A member with whom Alice shared her interest, read-only."""
+    """Member with whom Alice shared her interest, read-only."""
     admin: Any
     other_admin: Any
     nobody: Any
     revoked: Any
     """Alice's own token, revoked."""
     ids: dict[str, str] = field(default_factory=dict)
-    """Values of {interest}, {crawl}, ... in paths: Alice's."""
+    """Values of {interest}, {crawl}, ... in paths, of Alice's objects."""
 
     def secrets(self) -> list[str]:
         """Return words that must not occur in responses to other users."""
@@ -49,7 +49,7 @@ class World:
 
 
 def make_world(database_address: str, path: Path) -> World:
-    """Create everything that a route may ask for, owned by Alice."""
+    """Create every object that a route may query, owned by Alice."""
     site = make_site(database_address, path)
     admin, other = site.sign_up("root", "admin"), site.sign_up("chief", "admin")
     alice, mallory = site.sign_up("Alice"), site.sign_up("Mallory")
@@ -57,7 +57,9 @@ def make_world(database_address: str, path: Path) -> World:
     revoked = site.token(alice, ["read", "feedback", "write", "run", "account"])
     made = alice.get("/api/v1/me/tokens").json()
     assert 204 == alice.delete(f"/api/v1/me/tokens/{made[0]['id']}").status_code
-    interest = alice.post("/api/v1/interests", json={"name": "Alice's reefs", "settings": SETTINGS, "revisit_every": ""})
+    interest = alice.post(
+        "/api/v1/interests", json={"name": "Alice's reefs", "settings": SETTINGS, "revisit_every": ""}
+    )
     assert 201 == interest.status_code, interest.text
     ids = {"interest": interest.json()["id"], "token": made[0]["id"]}
     for name in ("Guest", "Colin"):

@@ -25,7 +25,7 @@ API = "/api/v1"
 
 @dataclass
 class Clock:
-    """A manual clock: `clock.now += 60`."""
+    """Manual clock, advanced by `clock.now += 60`."""
 
     now: float = 1_700_000_000.0
 
@@ -35,7 +35,7 @@ class Clock:
 
 @dataclass
 class SiteUnderTest:
-    """A site; `sign_up` creates users, `client` is anonymous."""
+    """Site of which `sign_up` creates users and `client` is anonymous."""
 
     app: FastAPI
     database: Database

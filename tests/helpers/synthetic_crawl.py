@@ -1,4 +1,4 @@
-"""Crawls to export: one over HTTP, others written directly into a log and an archive."""
+"""Crawls to export: one over HTTP, the others written directly to a log and an archive."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def real(path: Path) -> Path:
 
 
 class SyntheticCrawl:
-    """A crawl directory that is filled visit by visit."""
+    """Crawl directory with methods that append visits."""
 
     def __init__(self, path: Path, *, archive: bool = True, rotate: int = 1_000_000_000) -> None:
         self.path = path
@@ -59,8 +59,7 @@ class SyntheticCrawl:
         headers: Sequence[tuple[bytes, bytes]] = ((b"Content-Type", b"text/html; charset=utf-8"),),
         **more: object,
     ) -> Visit:
-        """Record a page whose text and simhash are computed from its body; links are (target, anchor, link_relevance).
-        """
+        """Record a page with text and simhash of its body; links are (target, anchor, link_relevance)."""
         raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
         named = {key.lower(): value.decode() for key, value in headers}
         inflated, _ = inflate(raw, named.get(b"content-encoding", ""), 10_000_000)

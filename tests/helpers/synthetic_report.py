@@ -50,8 +50,7 @@ def redirect(node: str, target: str) -> Visit:
 
 
 def large(pages: int, hosts: int = 2000, links: int = 40) -> Iterable[Event]:
-    """Yield a crawl with 40 links per page, three quarters of them to fetched pages, and a fifth of the pages relevant.
-    """
+    """Yield a crawl of 40 links per page, three quarters of them to fetched pages; 20 % of pages are relevant."""
     dice = random.Random(7)
     at = 1_700_000_000.0
 

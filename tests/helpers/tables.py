@@ -7,7 +7,7 @@ from typing import Any
 
 
 def each(rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], None]]:
-    """Make a function a test that is called with each row; a failure names the row."""
+    """Turn a function into a test that is called with each row; failures name the row."""
 
     def decorate(check: Callable[..., None]) -> Callable[[], None]:
         def test() -> None:

@@ -17,7 +17,7 @@ FILLER = "weather harbour market street garden window letter bridge"
 
 
 class Written(Space):
-    """Pages by URL, as text and links."""
+    """Space of pages by URL, given as text and links."""
 
     def __init__(self, pages: dict[str, tuple[str, list[str]]]) -> None:
         self.pages = pages
@@ -32,7 +32,7 @@ class Written(Space):
 
 
 def reefs_and_trains() -> dict[str, tuple[str, list[str]]]:
-    """Return four pages about reefs, four about trains, a hub for each, and eight unrelated pages."""
+    """Return four pages on reefs, four on trains, a hub for each, and eight unrelated pages."""
     words = FILLER.split()
     reefs = [f"http://reefs.example/reef{n}" for n in range(4)]
     trains = [f"http://rails.example/train{n}" for n in range(4)]

@@ -1,4 +1,4 @@
-"""Visits fed by hand to an estimator and a table."""
+"""Helpers that feed visits to an estimator and a table."""
 
 from __future__ import annotations
 

@@ -24,15 +24,15 @@ from typing import IO, Any
 MARK = "\x1d"
 LOADED = ("lycosa.cli.", "lycosa_lab.", "lycosa.training.", "lycosa.collection.", "lycosa_server.backup")
 HEAVY = ("pyarrow.parquet", "scipy.sparse")
-"""Modules imported lazily by commands; preloaded here once for all forks."""
+"""Modules that commands import lazily, loaded here once for all forks."""
 
 
 @dataclass
 class Terminal:
-    """A terminal, or a file."""
+    """Terminal, or a file."""
 
     columns: int = 0
-    """0: a file instead of a terminal."""
+    """Number of columns; 0 for a file instead of a terminal."""
     term: str = "xterm-256color"
     extra: dict[str, str] = field(default_factory=dict)
 
@@ -53,8 +53,7 @@ class Task:
 
 
 def run_all(task: Task, place: Path) -> tuple[dict[str, dict[str, str]], dict[str, tuple[int, str]]]:
-    """Run all commands; return outputs by terminal and name, and exit codes and errors of those with discarded output.
-    """
+    """Run all commands; return outputs by terminal and name, and exit codes and errors where output is discarded."""
     (place / "task.json").write_text(json.dumps(asdict(task)))
     command = [sys.executable, __file__, str(place / "task.json"), str(place / "answer.json")]
     subprocess.run(command, check=True, env=Terminal().environment, stdin=subprocess.DEVNULL, timeout=500)
@@ -155,10 +154,10 @@ def _unread(words: list[str]) -> tuple[int, str]:
 
 
 def _split(kind: str, texts: list[str], commands: dict[str, list[str]]) -> dict[str, str]:
-    """Split the output into commands, stdout and stderr together. All commands must succeed."""
+    """Split the output into commands, stdout and stderr together; all commands must succeed."""
     told = dict.fromkeys(commands, "")
     for text in texts:
-        # name, exit code and text alternate; in a terminal each mark occurs twice, the second time after an empty text
+        # Name, exit code and text alternate; in a terminal each mark occurs twice, the second time after an empty text.
         parts = text.split(MARK)
         for said, name, code in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
             if code != "0":
@@ -180,7 +179,7 @@ def _answer(task: dict[str, Any]) -> dict[str, Any]:
     from lycosa.cli import progress_bar as progress
     from lycosa.cli.search_command import IndexingProgress
 
-    # Commands here end before the first progress message would be due.
+    # These commands end before the first progress message would be due.
     hunting.EVERY = live.EVERY = live.PLAIN_EVERY = 0.01
     IndexingProgress.PATIENCE = progress.LIVE_EVERY = 0.0
     told = {}

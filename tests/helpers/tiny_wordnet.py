@@ -37,7 +37,7 @@ SYNSETS: dict[str, list[tuple[str, str]]] = {
     "adj": [("big large", "!adj.small"), ("small", "!adj.big"), ("galore(ip)", "&adj.big")],
     "adv": [("well", "")],
 }
-"""Words of each synset by part of speech, with pointers as a symbol and the first word of the target."""
+"""Words of each synset by part of speech; pointers are a symbol and the first word of the target."""
 
 EXCEPTIONS = {"noun": "mice mouse\nattorneys_general attorney_general\n", "verb": "", "adj": "", "adv": "best well\n"}
 

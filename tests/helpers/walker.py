@@ -2,7 +2,7 @@
 
     python walker.py SETTINGS URL ...
 
-SETTINGS is JSON. Fetched URLs are printed as they come, one per line, followed by the stats.
+SETTINGS is JSON. Fetched URLs are printed as they arrive, one per line, followed by the stats.
 """
 
 import json
@@ -36,7 +36,7 @@ class Walker(scrapy.Spider):
 
 
 class Odd(scrapy.Spider):
-    """Spider that makes requests of every kind and prints the responses."""
+    """Spider that sends requests of every kind and prints the responses."""
 
     name = "odd"
 
@@ -65,7 +65,7 @@ class Odd(scrapy.Spider):
             self.crawler.signals.connect(self.die, scrapy.signals.request_left_downloader)
 
     def die(self, request: scrapy.Request) -> None:
-        """Kill this process once the first page is recorded and the next is being fetched."""
+        """Kill this process after the first page is recorded, while the next one is being fetched."""
         import os
         import signal
 

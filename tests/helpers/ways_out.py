@@ -8,7 +8,7 @@ SPELLINGS = (
     "http://[::ffff:127.0.0.1]:{port}/", "http://rebound.example:{port}/", "http://169.254.169.254/latest/meta-data/",
     "http://127.0.0.1:{gate}/", "https://127.0.0.1:{port}/", "http://printer.local:{port}/",
 )  # fmt: skip
-"""URLs that must never be dialled."""
+"""URLs to which no connection may be made."""
 
 HERE = "http://127.0.0.1:{port}/?"
 THERE = "http://169.254.169.254/?"
@@ -118,7 +118,7 @@ HEADERS = [
 
 
 def page(port: int, gate: int) -> bytes:
-    """Return a page that tries all of them."""
+    """Return a page that tries all ways."""
     tries = [f"fetch('{url.format(port=port, gate=gate)}', {{mode: 'no-cors'}})" for url in SPELLINGS]
     tries += [code.replace("PORT", str(port)) for code in BY_SCRIPT.values()]
     script = "\n".join(f"attempt(() => {{ {code} }});" for code in tries)

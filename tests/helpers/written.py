@@ -14,7 +14,7 @@ COMMON = "people world year report name number water place story picture"
 
 
 def text(label: str, number: int, words: int = 60) -> str:
-    """Return a deterministic page of a class: half its own words, half common words."""
+    """Return a deterministic page of a class, with half its own words and half common words."""
     chance = random.Random(f"{label} {number}")
     own, all_ = WORDS[label].split(), COMMON.split()
     return " ".join(chance.choice(own if chance.random() < 0.5 else all_) for _ in range(words)) + f" page{number}x"

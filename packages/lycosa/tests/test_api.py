@@ -158,7 +158,7 @@ def test_errors_name_invalid_options(reefs: Path, tmp_path: Path) -> None:
         (lambda: list(lycosa.crawl("coral", "http://a.test", out=reefs)), r"lycosa resume .*choose another .* --out"),
         (lambda: lycosa.resume(tmp_path), r"name a directory that .lycosa crawl. made"),
         (lambda: lycosa.open(tmp_path), r"lycosa crawl"),
-        (lambda: lycosa.open(reefs).export(tmp_path / "x.what"), r"or say --format"),
+        (lambda: lycosa.open(reefs).export(tmp_path / "x.what"), r"or give --format"),
         (lambda: lycosa.open(reefs).page("http://b.test/"), r"b\.test"),
     ):
         with pytest.raises(lycosa.InputError, match=expected):

@@ -19,11 +19,11 @@ def web(matching: int, others: int) -> dict[str, str]:
 @pytest.mark.parametrize("matching", [2, 9])
 def test_weak_topic_adds_warning(tmp_path: Path, matching: int) -> None:
     crawl(tmp_path / "c", star(web(matching, 25 - matching)), topic="coral reefs", budget=40)
-    rare = "name other words, or pages as examples"
+    rare = "use other words, or give example pages"
     warnings = {
         "coral reefs": f"only 2 of 26 pages have both words: {rare}" if matching == 2 else "",
-        "coral": "25 of 26 pages have the word: it does not tell pages apart",
-        "coral -reefs": "25 of 26 pages have the word: it does not tell pages apart",
+        "coral": "25 of 26 pages have the word: it does not distinguish pages",
+        "coral -reefs": "25 of 26 pages have the word: it does not distinguish pages",
         "number1": f"only 2 of 26 pages have the word: {rare}",
         "dinosaur eggs nest": f"none of 26 pages has all words: {rare}",
     }
@@ -36,5 +36,5 @@ def test_weak_topic_adds_warning(tmp_path: Path, matching: int) -> None:
 
 
 def test_describe_weakness_of_many_words() -> None:
-    assert describe_weakness(1, 26, 1) == "only 1 of 26 pages has the word: name other words, or pages as examples"
+    assert describe_weakness(1, 26, 1) == "only 1 of 26 pages has the word: use other words, or give example pages"
     assert describe_weakness(1, 100, 6).startswith("only 1 of 100 pages has 3 of the 6 words")

@@ -77,7 +77,7 @@ def test_visits_accepts_equivalent_urls(typed: str, made: Path) -> None:
         (A + "never", r"never was not visited in .*; http://a\.localhost/deep/er links to it; similar"),
         (
             "http://elsewhere.localhost/x",
-            "was not visited in .*crawl; look for pages with: lycosa search .*crawl WORDS",
+            "was not visited in .*crawl; search for pages with: lycosa search .*crawl WORDS",
         ),
         ("no address", "was not visited"),
         ("\ud800", "was not visited"),

@@ -19,7 +19,7 @@ OUTCOMES: dict[str, tuple[str, str]] = {
         "the site's owner for permission; --contact tells them how to reach you.",
     ),
     "refused": (
-        "The address is in a private network",
+        "The IP address is in a private network",
         "Nothing was sent. If it is your own network, allow it with --allow-network, such as "
         "--allow-network 10.0.0.0/8.",
     ),
@@ -44,7 +44,7 @@ OUTCOMES: dict[str, tuple[str, str]] = {
     ),
     "invalid": (
         "The response was not valid HTTP",
-        "A broken header or encoding, or a redirect to nowhere. Only the host can fix this.",
+        "A broken header or encoding, or an invalid redirect. Only the host can fix this.",
     ),
     "unreadable": (
         "Could not be read",
@@ -108,7 +108,7 @@ FLAGS = {
     "undiscoverable": "of accounts that do not want to be recommended",
     "unsearchable": "of accounts that their server's search leaves out",
     "secrets": "with statuses that are not public: not archived",
-    "scanned": "that are scans: pictures without text, so nothing to judge",
+    "scanned": "that are scans: images without text, which cannot be judged",
     "no-text": "that are documents without text",
     "truncated:document": "that are very long documents, read in part",
     "truncated:length": "longer than --max-body, cut off",

@@ -198,9 +198,9 @@ def describe_weakness(matching: int, pages: int, words: int) -> str:
     """Return the warning for `matching` of `pages` pages that contain enough of the topic's words, or an empty string.
 
     >>> describe_weakness(3, 300, 2)
-    'only 3 of 300 pages have both words: name other words, or pages as examples'
+    'only 3 of 300 pages have both words: use other words, or give example pages'
     >>> describe_weakness(299, 300, 1)
-    '299 of 300 pages have the word: it does not tell pages apart'
+    '299 of 300 pages have the word: it does not distinguish pages'
     >>> describe_weakness(50, 300, 4)
     ''
     """
@@ -209,7 +209,7 @@ def describe_weakness(matching: int, pages: int, words: int) -> str:
     of = f"{matching:,} of {pages:,} pages {'has' if matching == 1 else 'have'} {the_words}"
     if matching <= max(2, 0.03 * pages):
         of = f"none of {pages:,} pages has {the_words}" if not matching else f"only {of}"
-        return f"{of}: name other words, or pages as examples"
+        return f"{of}: use other words, or give example pages"
     if matching >= 0.9 * pages:
-        return f"{of}: {'it does' if words == 1 else 'they do'} not tell pages apart"
+        return f"{of}: {'it does' if words == 1 else 'they do'} not distinguish pages"
     return ""

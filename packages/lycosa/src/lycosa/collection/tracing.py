@@ -46,7 +46,7 @@ def _unknown_message(collection: CrawlDirectory, typed: str) -> str:
     suggestions = _similar_urls(collection, candidates)
     if suggestions:
         return f"{message}; similar visited URLs: " + ", ".join(suggestions)
-    return f"{message}; look for pages with: lycosa search {collection.path} WORDS"
+    return f"{message}; search for pages with: lycosa search {collection.path} WORDS"
 
 
 def _similar_urls(collection: CrawlDirectory, candidates: Iterable[str]) -> list[str]:

@@ -42,7 +42,7 @@ class OntologyStrategy(PriorityFromParents):
     def set_up(self, name: str, measure: Measure, floor: float = 0.0, **parameters: float) -> None:
         """Parse the topic; raise InputError if it has no words."""
         if not self.words:
-            hint = "describe what to look for in a few words, or with --terms FILE"
+            hint = "describe the topic in a few words, or with --terms FILE"
             message = f"the strategy {name} uses word meanings, and this topic has no words: {hint}"
             raise InputError("no-topic-words", message)
         source = self.ontology if isinstance(self.ontology, Ontology) else ontology_at(self.ontology)

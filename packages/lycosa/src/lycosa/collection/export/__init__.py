@@ -198,7 +198,7 @@ def _format_of_file(name: str) -> ExportFormat:
         if name.lower().endswith(kind.suffixes):
             return kind
         suffixes += kind.suffixes
-    choice = f"end it with one of {', '.join(suffixes)}, or say --format"
+    choice = f"end it with one of {', '.join(suffixes)}, or give --format"
     raise InputError("unknown-format", f"unknown format of {name}: {choice}{broken}")
 
 

@@ -49,7 +49,7 @@ MAX_REASONS = 8  # words and links listed in an explanation
 MAX_WAIT = 50  # maximum number of pages before the first model update while none has a probability of .2
 ANSWER_NAMES = {
     Answer.BODY: "in its text",
-    Answer.HEAD: "in its title or address",
+    Answer.HEAD: "in its title or URL",
     Answer.LEAD: "in its headings or first paragraphs",
     Answer.MEANING: "by meaning",
 }
@@ -331,7 +331,7 @@ class Probability:
             parts.append(("constant before the first model update", -OWN_LINE))
         else:
             parts += self._likenesses(visit, row, model)
-            parts.append(("line between relevant and other pages", -model.line))
+            parts.append(("threshold between relevant and other pages", -model.line))
         parts.append(("words against the topic, or a missing phrase", -AGAINST_COST * float(pages.against[row])))
         stuffing = _stuffing(float(pages.quality[row]))
         others = sum(odds for _, odds in parts)
@@ -347,7 +347,7 @@ class Probability:
         stems = self._reader.names
         name_of = {slot_of(stems[number]): stems[number] for number in visit.terms.ids.tolist()}
         for stem in stems_of(url_words(visit.node), code_of(visit.language, ENGLISH)):
-            name_of[slot_of(f"address {stem}")] = f"{stem} in the address"
+            name_of[slot_of(f"address {stem}")] = f"{stem} in the URL"
         link_slots = slots_of(visit.links.urls, LINK).tolist()
         for slot, url, anchor in zip(link_slots, visit.links.urls, visit.links.anchors, strict=True):
             name_of[slot] = f"a link to {anchor or url}"
@@ -359,7 +359,7 @@ class Probability:
         parts.append(("pages in general", model.likeness * model.level))
         total = sum(odds for _, odds in parts) / model.likeness
         alone = dict(zip(model.rows.tolist(), model.alone.tolist(), strict=True)).get(row, total)
-        return [*parts, ("correction, as it is left out of what it is compared with", model.likeness * (alone - total))]
+        return [*parts, ("leave-one-out correction", model.likeness * (alone - total))]
 
     def _apply_labels(self) -> None:
         """Set the relevance of labelled pages to 1 or 0."""
