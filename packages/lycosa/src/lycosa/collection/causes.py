@@ -19,7 +19,7 @@ OUTCOMES: dict[str, tuple[str, str]] = {
         "the site's owner for permission; --contact tells them how to reach you.",
     ),
     "refused": (
-        "The IP address is in a private network",
+        "The address is in a private network",
         "Nothing was sent. If it is your own network, allow it with --allow-network, such as "
         "--allow-network 10.0.0.0/8.",
     ),
