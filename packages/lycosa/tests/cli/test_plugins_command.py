@@ -160,7 +160,7 @@ def test_plugin_runner_is_used(install: Install, command: Command) -> None:
     )
     install("flock", code, runners={"flock": "Flock"})
     seed = ["coral", "--seed", "http://a.test/", "--contact", "me@a.test"]
-    assert "flock:3: no coral" in command.complaint("crawl", *seed, "--cluster", "flock:3", "--quiet")
+    assert "flock:3 has no coral" in command.complaint("crawl", *seed, "--cluster", "flock:3", "--quiet")
 
 
 @pytest.mark.usefixtures("alone")
