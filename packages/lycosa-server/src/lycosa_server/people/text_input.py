@@ -7,7 +7,7 @@ from lycosa.drawing.formats import many
 
 
 def clean_line(text: str, noun: str, max_length: int, min_length: int = 0) -> str:
-    """Strip and validate one line of text; `what` names it in error messages."""
+    """Strip and validate one line of text; `noun` names it in error messages."""
     stripped = text.strip()
     if not all(letter.isprintable() for letter in stripped):  # lone surrogates and NUL are not printable
         raise InputError("bad-text", f"{noun} contains an unprintable character: remove it")
