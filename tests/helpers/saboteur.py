@@ -70,11 +70,11 @@ def half_a_line(log: Any, *_: Any) -> None:
     die()
 
 
-def uncommitted(log: Any, row: Any) -> None:
-    """Write the row in a transaction that is never committed, then die."""
+def uncommitted(log: Any, *event: Any) -> None:
+    """Write the event in a transaction that is never committed, then die."""
     if not log._db.in_transaction:
         log._db.execute("BEGIN")
-    type(log)._insert(log, row)
+    type(log).put(log, *event)
     die()
 
 
@@ -91,7 +91,7 @@ def sabotage(point: str, number: int) -> None:
         case "unlogged":  # the bytes are in the archive, but the event is not in the log
             after_the(number, archive, "append")
         case "uncommitted":
-            before_the(number, log.SqliteLog, "_insert", uncommitted)
+            before_the(number, log.SqliteLog, "put", uncommitted)
         case "committed":
             after_the(number, engine.Engine, "_record_learned")
         case "created":  # a new, empty archive file

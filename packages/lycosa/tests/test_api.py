@@ -71,7 +71,7 @@ def test_public_names_import_quickly() -> None:
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_functions_pass_the_checks() -> None:
+def test_functions_pass_checks() -> None:
     assert check_judge(lambda: FunctionJudge(lambda page: page.text.count("reef") / 10))
     assert check_estimator(lambda: FunctionEstimator(lambda link: link.alpha + link.source.relevance - link.depth))
     assert check_space(FunctionSpace(lambda node: {"a": ["b", "c"]}.get(node, [])), "a")

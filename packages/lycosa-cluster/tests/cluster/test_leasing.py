@@ -7,7 +7,7 @@ from lycosa_cluster.leasing import Leases, Ledger
 from lycosa_cluster.owning import Owners
 
 
-def test_leases_of_an_address_are_consecutive() -> None:
+def test_leases_of_address_are_consecutive() -> None:
     now = [100.0]
     owners, leases = Owners(4), list[Leases]()
     leases += [Leases(number, owners, lambda: now[0], Ledger(0.25)) for number in range(4)]

@@ -56,7 +56,7 @@ class Crawled:
 
 
 @pytest.mark.paper("personalized-changes-shown")
-def test_list_changes_since_the_last_visit(site: SiteUnderTest) -> None:
+def test_list_changes_since_last_visit(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     made = Crawled(site, ada)
     made.looked_again()
@@ -80,7 +80,7 @@ def test_list_changes_since_the_last_visit(site: SiteUnderTest) -> None:
     assert [TWO] == [one["url"] for one in ada.get(f"{made.place}/changes?since=0&limit=1").json()["changes"]]
 
 
-def test_list_changes_without_a_crawl_is_empty(site: SiteUnderTest) -> None:
+def test_list_changes_without_crawl_is_empty(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     bare = ada.post(f"{API}/interests", json=REEFS).json()["id"]
     assert (None, []) == tuple(ada.get(f"{API}/interests/{bare}/changes").json()[key] for key in ("crawl", "changes"))
@@ -170,7 +170,7 @@ def test_feed_url_is_secret_and_revocable(site: SiteUnderTest) -> None:
 
 
 @pytest.mark.parametrize("end", ["unshared", "disabled", "deleted"])
-def test_feed_ends_with_access_to_the_interest(site: SiteUnderTest, end: str) -> None:
+def test_feed_ends_with_access_to_interest(site: SiteUnderTest, end: str) -> None:
     ada, bob, nobody = site.sign_up("Ada"), site.sign_up("Bob"), site.client()
     made = Crawled(site, ada)
     ada.put(f"{made.place}/shares", json={"name": "Bob", "mode": "read"})

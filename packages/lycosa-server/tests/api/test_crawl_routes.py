@@ -82,7 +82,7 @@ def test_crawl_access_follows_shares(site: SiteUnderTest) -> None:
         assert codes == [ask().status_code for ask in asked]
 
 
-def test_crawl_shows_its_place_in_the_queue(site: SiteUnderTest) -> None:
+def test_crawl_shows_its_place_in_queue(site: SiteUnderTest) -> None:
     places = []
     for name in ("Ann", "Bob"):
         client = site.sign_up(name)

@@ -42,7 +42,7 @@ def _crawled(site: SiteUnderTest, client: TestClient) -> tuple[str, str, Revisit
     return interest, crawl, made
 
 
-def test_export_everything_of_a_person(site: SiteUnderTest) -> None:
+def test_export_everything_of_person(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     interest, _, made = _crawled(site, ada)
     archive = next((made.path / "archive").glob("*.warc.gz*"))

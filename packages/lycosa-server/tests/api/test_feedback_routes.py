@@ -56,7 +56,7 @@ def test_effect_measures_precision_recall_and_accuracy(site: SiteUnderTest) -> N
     assert all(then < now for url, (then, now) in moved.items() if url in map(REEF.format, range(3)))
 
 
-def test_effect_uses_the_relevance_before_the_first_label(site: SiteUnderTest) -> None:
+def test_effect_uses_relevance_before_first_label(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     path = crawled(site, reefs, reefs_and_trains(), judge="vector")

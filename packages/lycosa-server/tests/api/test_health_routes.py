@@ -20,7 +20,7 @@ def heartbeat(site: SiteUnderTest) -> None:
     site.database.insert("process", row)
 
 
-def test_health_requires_a_recent_heartbeat(site: SiteUnderTest) -> None:
+def test_health_requires_recent_heartbeat(site: SiteUnderTest) -> None:
     nobody = site.client()
     assert "degraded" == nobody.get(f"{API}/health").json()["status"]
     heartbeat(site)
@@ -47,7 +47,7 @@ def test_full_disk_is_507_for_writes_only(site: SiteUnderTest, monkeypatch: pyte
     assert 200 == ada.get(f"{API}/interests").status_code
 
 
-def test_health_without_a_database_is_degraded(site: SiteUnderTest) -> None:
+def test_health_without_database_is_degraded(site: SiteUnderTest) -> None:
     site.database.run("DROP TABLE process")
     data = site.client().get(f"{API}/health")
     assert (200, False, "degraded") == (data.status_code, data.json()["database"], data.json()["status"])

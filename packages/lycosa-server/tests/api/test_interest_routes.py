@@ -115,7 +115,7 @@ def test_create_interest_accepts_only_runnable_settings(site: SiteUnderTest) -> 
 
 
 @pytest.mark.parametrize("site", [{"max_interests": 1}], indirect=True)
-def test_create_interest_refuses_more_than_the_maximum(site: SiteUnderTest) -> None:
+def test_create_interest_refuses_more_than_maximum(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     assert [201, 422] == [ada.post(f"{API}/interests", json=REEFS).status_code for _ in range(2)]
 

@@ -80,7 +80,7 @@ def seqs(text: str) -> list[int]:
     return [data["seq"] for name, data, _ in parsed(text) if name == "visit"]
 
 
-def test_progress_of_a_running_crawl(world: CrawlOnSite) -> None:
+def test_progress_of_running_crawl(world: CrawlOnSite) -> None:
     world.site.clock.now = EPOCH + 20
     host = {"host": "reef.test", "ready_at": EPOCH + 21.5, "why": "its delay", "in_flight": 0, "waiting": 3}
     say(world, hosts=[host, {"host": "new.test", "ready_at": None, "why": "", "in_flight": 1, "waiting": 0}])
@@ -136,7 +136,7 @@ def test_graph_has_best_pages_and_their_paths(world: CrawlOnSite) -> None:
     assert [422, 422] == [world.status("graph", best=best) for best in (0, 10**9)]
 
 
-def test_events_of_a_finished_crawl_end(world: CrawlOnSite) -> None:
+def test_events_of_finished_crawl_end(world: CrawlOnSite) -> None:
     world.set(state="finished")
     answer = world.client.get(f"{API}/crawls/{world.crawl}/events")
     assert (200, "text/event-stream; charset=utf-8", "no") == (
@@ -190,7 +190,7 @@ def test_events_send_counts_with_labels(world: CrawlOnSite) -> None:
     assert 1 == result["progress"]["crawl"]["relevant"]
 
 
-def test_counts_agree_everywhere_after_a_revisit(world: CrawlOnSite) -> None:
+def test_counts_agree_everywhere_after_revisit(world: CrawlOnSite) -> None:
     crawl = world.record_again()
     crawl.changed(HOME, html("Shop", "jewellery"), 1.0, relevance=0.05)
     crawl.changed(HOME + "a", html("Atolls", "coral reefs"), 1.0, relevance=0.7)
@@ -219,7 +219,7 @@ def test_counts_agree_everywhere_after_a_revisit(world: CrawlOnSite) -> None:
     assert (4, 3) == count_pages(world.directory, {})
 
 
-def test_events_resume_after_an_id(world: CrawlOnSite) -> None:
+def test_events_resume_after_id(world: CrawlOnSite) -> None:
     world.set(state="stopped")
     where = f"{API}/crawls/{world.crawl}/events"
     assert [5, 7] == seqs(world.client.get(where, params={"after": 4}).text)
@@ -248,7 +248,7 @@ def test_events_send_each_visit_once(world: CrawlOnSite, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("statement", ["FROM crawl WHERE id", "FROM feedback", "JOIN interest"])
-def test_events_survive_a_database_outage(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
+def test_events_survive_database_outage(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
     world.set(state="queued")
     feed = feed_of(world)
     database = world.site.database
@@ -265,7 +265,7 @@ def test_events_survive_a_database_outage(world: CrawlOnSite, monkeypatch: pytes
     assert [3, 4, 5, 7] == seqs(wire(feed.poll()[0]))
 
 
-def test_events_end_with_the_session(world: CrawlOnSite) -> None:
+def test_events_end_with_session(world: CrawlOnSite) -> None:
     feed = feed_of(world)
     feed.poll()
     feed.checked = -1e9
@@ -276,7 +276,7 @@ def test_events_end_with_the_session(world: CrawlOnSite) -> None:
     assert (True, [("end", {"reason": "signed out"}, "")]) == (over, parsed(wire(events)))
 
 
-def test_events_end_with_the_crawl(world: CrawlOnSite) -> None:
+def test_events_end_with_crawl(world: CrawlOnSite) -> None:
     feed = feed_of(world)
     feed.poll()
     world.site.database.run("DELETE FROM crawl WHERE id = :id", id=world.crawl)
@@ -284,7 +284,7 @@ def test_events_end_with_the_crawl(world: CrawlOnSite) -> None:
     assert (True, "deleted") == (over, parsed(wire(events))[0][1]["reason"])
 
 
-def test_events_end_with_the_share(world: CrawlOnSite) -> None:
+def test_events_end_with_share(world: CrawlOnSite) -> None:
     feed = feed_of(world)
     other = Caller(feed.site, "someone", "Bo", "reader", frozenset({"read"}), session=feed.access.person.session)
     feed.access = CrawlAccess(other, feed.access.interest, feed.access.crawl, feed.access.directory)
@@ -292,7 +292,7 @@ def test_events_end_with_the_share(world: CrawlOnSite) -> None:
     assert [("end", {"reason": "no longer shared"}, "")] == parsed(wire(feed.poll()[0]))
 
 
-def test_events_end_with_the_server(world: CrawlOnSite) -> None:
+def test_events_end_with_server(world: CrawlOnSite) -> None:
     feed = feed_of(world, after=100)
     feed.site.views.stopping.set()
 
@@ -302,7 +302,7 @@ def test_events_end_with_the_server(world: CrawlOnSite) -> None:
     assert [("end", {"reason": "the server stops"}, "")] == parsed(asyncio.run(listen()))
 
 
-def test_events_of_a_disconnected_client_are_cleaned_up(world: CrawlOnSite) -> None:
+def test_events_of_disconnected_client_are_cleaned_up(world: CrawlOnSite) -> None:
     streams = world.site.app.state.site.streams
     cookies = "; ".join(f"{name}={value}" for name, value in world.client.cookies.items())
     scope = {

@@ -137,7 +137,7 @@ def test_upload_refuses_damaged_and_large_files(
 
 
 @pytest.mark.parametrize("site", [{"max_models": 1}], indirect=True)
-def test_upload_refuses_more_than_the_maximum(site: SiteUnderTest) -> None:
+def test_upload_refuses_more_than_maximum(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     assert 201 == upload(ada, DIRECTORY).status_code
     assert 422 == upload(ada, DIRECTORY).status_code
@@ -159,7 +159,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-def test_settings_refuse_models_of_the_wrong_kind(site: SiteUnderTest, tmp_path: Path) -> None:
+def test_settings_refuse_models_of_wrong_kind(site: SiteUnderTest, tmp_path: Path) -> None:
     ada = site.sign_up("Ada")
     made = {"MODEL": upload(ada, written(classifier(), tmp_path / "m")).json()["id"],
             "RULES": upload(ada, written(rules(), tmp_path / "r")).json()["id"]}  # fmt: skip
@@ -169,7 +169,7 @@ def test_settings_refuse_models_of_the_wrong_kind(site: SiteUnderTest, tmp_path:
     assert {"rules", "browsing"} == {each["model"] for each in ada.get(f"{API}/strategies").json()} - {""}
 
 
-def test_upload_of_a_web_directory_dump(site: SiteUnderTest) -> None:
+def test_upload_of_web_directory_dump(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     page = '<ExternalPage about="http://late.example/"><topic>Top/Arts/Opera</topic></ExternalPage>'
     dump = f'<?xml version="1.0"?>\n<RDF xmlns="http://dmoz.org/rdf/">{page}</RDF>'.encode()

@@ -32,7 +32,7 @@ def test_set_password_ends_other_sessions(site: SiteUnderTest) -> None:
     assert [401, 200] == statuses
 
 
-def test_set_password_requires_the_old_one(site: SiteUnderTest) -> None:
+def test_set_password_requires_old_one(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     program = site.token(ada, ["account"])
     wrong = {"old": "not the password", "new": NEW}
@@ -67,7 +67,7 @@ def test_sessions_are_listed_and_ended(site: SiteUnderTest) -> None:
     assert [403, 200] == [client.get(f"{API}/me").status_code for client in (phone, ada)]
 
 
-def test_leave_requires_the_password(site: SiteUnderTest) -> None:
+def test_leave_requires_password(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     program = site.token(ada, ["read", "account"])
     person = site.id_of(ada)
@@ -83,7 +83,7 @@ def test_leave_requires_the_password(site: SiteUnderTest) -> None:
     assert 200 == site.sign_up("ada").get(f"{API}/me").status_code
 
 
-def test_leave_refuses_the_last_admin(site: SiteUnderTest) -> None:
+def test_leave_refuses_last_admin(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada", "admin")
     assert 409 == ada.request("DELETE", f"{API}/me", json={"password": PASSWORD}).status_code
     assert 200 == ada.get(f"{API}/me").status_code

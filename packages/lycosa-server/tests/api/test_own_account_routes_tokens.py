@@ -36,7 +36,7 @@ def test_token_is_limited_by_its_scopes(site: SiteUnderTest) -> None:
     )
 
 
-def test_token_is_limited_by_the_role(site: SiteUnderTest) -> None:
+def test_token_is_limited_by_role(site: SiteUnderTest) -> None:
     ada, _ = site.sign_up("ada", "admin"), site.sign_up("bob", "admin")
     program = site.token(ada, ["admin", "read"])
     assert 200 == program.get(f"{API}/people").status_code

@@ -107,7 +107,7 @@ def test_note_opened_counts_per_page(world: CrawlOnSite) -> None:
     assert [{"url": CORAL, "times": 2}] == rows
 
 
-def test_note_opened_respects_the_preference(world: CrawlOnSite) -> None:
+def test_note_opened_respects_preference(world: CrawlOnSite) -> None:
     assert 200 == world.client.patch(f"{API}/me", json={"preferences": {"history": False}}).status_code
     assert 204 == world.client.post(f"{API}/crawls/{world.crawl}/opened", json={"url": CORAL}).status_code
     assert [] == world.site.database.rows("SELECT url FROM opened")
@@ -202,7 +202,7 @@ def test_excerpts_beyond_time_limit_are_sent_later(world: CrawlOnSite, monkeypat
     assert all(first)
 
 
-def test_view_cache_evicts_the_least_recently_used(tmp_path: Path) -> None:
+def test_view_cache_evicts_least_recently_used(tmp_path: Path) -> None:
     many, small = ViewCache(max_views=3), ViewCache(max_bytes=1)
     for name in "abcde":
         many.get(tmp_path / name)

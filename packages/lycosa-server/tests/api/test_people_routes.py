@@ -26,7 +26,7 @@ def test_people_are_listed_for_admins_only(site: SiteUnderTest) -> None:
     assert "member" == ada.get(f"{API}/people").json()[1]["role"]
 
 
-def test_role_change_applies_at_once_with_a_new_cookie(site: SiteUnderTest) -> None:
+def test_role_change_applies_at_once_with_new_cookie(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     old = bob.cookies["lycosa"]
     answer = ada.patch(f"{API}/people/{site.id_of(bob)}", json={"role": "admin"})
@@ -68,7 +68,7 @@ def test_last_admin_cannot_be_demoted_disabled_or_deleted(site: SiteUnderTest) -
     assert [204, 403] == [ada.delete(me).status_code, ada.get(f"{API}/people").status_code]
 
 
-def test_delete_ends_the_session(site: SiteUnderTest) -> None:
+def test_delete_ends_session(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     path = f"{API}/people/{site.id_of(bob)}"
     assert [204, 404, 403] == [
@@ -79,7 +79,7 @@ def test_delete_ends_the_session(site: SiteUnderTest) -> None:
     assert 404 == ada.patch(path, json={"role": "reader"}).status_code
 
 
-def test_names_match_a_prefix(site: SiteUnderTest) -> None:
+def test_names_match_prefix(site: SiteUnderTest) -> None:
     site.sign_up("Adele")
     reader = site.sign_up("rita", "reader")
     ask = [reader.get(f"{API}/people/names", params={"begins": begins}) for begins in ("AD", "_d", "a")]

@@ -37,7 +37,7 @@ def test_expired_and_revoked_invitations_are_404(site: SiteUnderTest) -> None:
         assert [404, 404] == [answer.status_code for answer in answers]
 
 
-def test_accept_with_invalid_values_keeps_the_invitation(site: SiteUnderTest) -> None:
+def test_accept_with_invalid_values_keeps_invitation(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada", "admin")
     body = {"code": ada.post(f"{API}/invitations", json={}).json()["code"], "name": "bob", "password": PASSWORD}
     tries = [body | {"name": "ADA"}, body | {"password": "short"}, body | {"name": "<bob>"}, body]

@@ -77,12 +77,12 @@ def test_search_finds_pages_added_meanwhile(world: CrawlOnSite) -> None:
     assert ["d"] == names(world, q="anemone")
 
 
-def test_search_in_a_crawl_that_has_not_started(site: SiteUnderTest) -> None:
+def test_search_in_crawl_that_has_not_started(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
     assert {"total": 0, "loosened": False, "pages": 0, "behind": 0, "results": []} == made.get("search", q="coral")
 
 
-def test_search_indexes_large_crawls_in_the_background(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_indexes_large_crawls_in_background(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     begin, made = threading.Event(), list[object]()
     index = module._index
 
@@ -106,7 +106,7 @@ def test_search_refuses_queries_without_words(world: CrawlOnSite) -> None:
         assert 422 == world.status("search", q=q), q
 
 
-def test_search_of_a_damaged_log_is_503(world: CrawlOnSite) -> None:
+def test_search_of_damaged_log_is_503(world: CrawlOnSite) -> None:
     (world.directory / "log.sqlite").write_bytes(b"no database at all" * 100)
     answer = world.client.get(f"{API}/crawls/{world.crawl}/search", params={"q": "coral"})
     assert (503, True) == (answer.status_code, "contact the administrator" in answer.text)

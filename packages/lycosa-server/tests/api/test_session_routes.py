@@ -23,7 +23,7 @@ def sign_in(client: TestClient, name: str, password: str = PASSWORD) -> int:
     return client.post(f"{API}/session", json={"name": name, "password": password}).status_code
 
 
-def test_session_from_the_first_link_to_signing_out(site: SiteUnderTest) -> None:
+def test_session_from_first_link_to_signing_out(site: SiteUnderTest) -> None:
     code = accounts.first_link(site.database, site.clock())
     client = site.client()
     assert "admin" == client.get(f"{API}/invitations/check", params={"code": code}).json()["role"]
@@ -95,7 +95,7 @@ def test_cookie_is_rotated_hourly(site: SiteUnderTest) -> None:
     assert 200 == ada.get(f"{API}/me").status_code
 
 
-def test_refused_request_may_rotate_the_cookie(site: SiteUnderTest) -> None:
+def test_refused_request_may_rotate_cookie(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     site.clock.now += 3600
     assert 403 == ada.patch(f"{API}/me", json={"preferences": {}}, headers={"X-CSRF-Token": "wrong"}).status_code
@@ -103,7 +103,7 @@ def test_refused_request_may_rotate_the_cookie(site: SiteUnderTest) -> None:
     assert 200 == ada.get(f"{API}/me").status_code
 
 
-def test_started_response_keeps_the_cookie(site: SiteUnderTest) -> None:
+def test_started_response_keeps_cookie(site: SiteUnderTest) -> None:
     def stream(request: Request) -> StreamingResponse:
         def parts() -> Iterator[bytes]:
             yield b"one"
@@ -148,7 +148,7 @@ def test_session_expires(site: SiteUnderTest) -> None:
     assert 403 == ada.get(f"{API}/me").status_code
 
 
-def test_changes_require_the_csrf_token(site: SiteUnderTest) -> None:
+def test_changes_require_csrf_token(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada"), site.sign_up("bob")
     right = ada.headers.pop("X-CSRF-Token")
     body = {"preferences": {"theme": "dark"}}
@@ -164,7 +164,7 @@ def test_changes_require_the_csrf_token(site: SiteUnderTest) -> None:
     assert 200 == ada.patch(f"{API}/me", json=body, headers={"X-CSRF-Token": right}).status_code
 
 
-def test_sign_in_replaces_the_csrf_token(site: SiteUnderTest) -> None:
+def test_sign_in_replaces_csrf_token(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada")
     old = ada.headers["X-CSRF-Token"]
     again = ada.post(f"{API}/session", json={"name": "ada", "password": PASSWORD}).json()["csrf"]
@@ -194,7 +194,7 @@ def test_invitation_codes_are_rate_limited(site: SiteUnderTest) -> None:
     assert (429, "900") == (held.status_code, held.headers["retry-after"])
 
 
-def test_forwarded_addresses_require_a_trusted_proxy(tmp_path: Path) -> None:
+def test_forwarded_addresses_require_trusted_proxy(tmp_path: Path) -> None:
     for number, (trusted, peer, expected) in enumerate(
         (
             ((), "127.0.0.9", 429),
@@ -248,6 +248,6 @@ def test_unprintable_text_is_422(site: SiteUnderTest) -> None:
     assert 404 == client.get(f"{API}/invitations/check?code=%ED%A0%80").status_code
 
 
-def test_errors_never_repeat_the_input(site: SiteUnderTest) -> None:
+def test_errors_never_repeat_input(site: SiteUnderTest) -> None:
     answer = site.client().post(f"{API}/session", json={"name": "ada", "password": ["my password"]})
     assert (422, False) == (answer.status_code, "my password" in answer.text)

@@ -20,7 +20,7 @@ def _link(site: SiteUnderTest, admin: object, whose: str) -> str:
     return code
 
 
-def test_reset_sets_the_password_and_ends_sessions(site: SiteUnderTest) -> None:
+def test_reset_sets_password_and_ends_sessions(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     code = _link(site, ada, site.id_of(bob))
     fresh = site.client()
@@ -100,7 +100,7 @@ def test_reset_link_is_revoked_by_later_events(site: SiteUnderTest) -> None:
             ada.patch(f"{API}/people/{maker}", json={"disabled": False})
 
 
-def test_reset_requires_an_admin_in_a_browser(site: SiteUnderTest) -> None:
+def test_reset_requires_admin_in_browser(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("ada", "admin"), site.sign_up("bob")
     token = site.token(ada, ["admin", "account"])
     whose = site.id_of(bob)

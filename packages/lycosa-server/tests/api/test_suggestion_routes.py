@@ -43,7 +43,7 @@ def test_suggestions_have_reasons(site: SiteUnderTest) -> None:
     assert data["allowed"]
 
 
-def test_suggested_words_are_spelled_as_on_the_pages(site: SiteUnderTest) -> None:
+def test_suggested_words_are_spelled_as_on_pages(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     pages = reefs_and_trains()
     for n in range(4):  # titles are the last part of URLs, as there is no archive
@@ -108,7 +108,7 @@ def test_suggestions_use_opened_pages_with_consent(site: SiteUnderTest) -> None:
     assert "opened" not in str(suggested(ada, reefs))
 
 
-def test_suggestions_without_a_crawl_are_empty(site: SiteUnderTest) -> None:
+def test_suggestions_without_crawl_are_empty(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     assert {"allowed": True, "seeds": [], "terms": []} == suggested(ada, reefs)

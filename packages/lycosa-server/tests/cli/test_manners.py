@@ -160,7 +160,7 @@ def test_pipes_and_dumb_terminals_get_plain_text(told: Told) -> None:
     assert set(RUN) == set(told["pipe"])
 
 
-def test_force_color_never_moves_the_cursor(told: Told) -> None:
+def test_force_color_never_moves_cursor(told: Told) -> None:
     for name, text in told["forced pipe"].items():
         escapes = ESCAPE.findall(text)
         assert [] == [escape for escape in escapes if not STYLE.fullmatch(escape)], name
@@ -179,7 +179,7 @@ def test_no_color_removes_colours(told: Told) -> None:
 
 
 @pytest.mark.paper("batsakis-figure-7")
-def test_progress_without_a_cursor_is_plain_lines(told: Told) -> None:
+def test_progress_without_cursor_is_plain_lines(told: Told) -> None:
     for kind in ("pipe", "forced pipe", "dumb"):
         assert re.search(r"^\d+/10 pages  harvest [\d.]+%", told[kind]["crawl"], re.MULTILINE), kind
 
@@ -200,7 +200,7 @@ def test_closed_pipe_is_no_error(everything: tuple[Told, dict[str, tuple[int, st
     assert dict.fromkeys(UNREAD, (0, "")) == everything[1]
 
 
-def test_help_fits_the_width(command: Command) -> None:
+def test_help_fits_width(command: Command) -> None:
     for name in (*COMMANDS, ""):
         text = {width: command.out(*name.split(), "--help", width=width) for width in (40, 100)}
         for width in text:
@@ -252,7 +252,7 @@ def test_completion_returns_matching_words(
     assert answer == said.out.rstrip("\n") + "\n" if answer.endswith("\n") else answer in said.out
 
 
-def test_completion_scripts_name_the_command(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion_scripts_name_command(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     for shell, mark in (("bash", "complete -o"), ("zsh", "compdef"), ("fish", "complete --command")):
         monkeypatch.setenv("_LYCOSA_COMPLETE", f"source_{shell}")
         script = command.out()

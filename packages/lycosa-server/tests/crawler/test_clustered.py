@@ -114,7 +114,7 @@ def _pages(events: list[Any]) -> int:
     return sum(event.is_page for event in events)
 
 
-def test_cluster_shards_learn_a_new_topic_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_shards_learn_new_topic_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(bench: Bench) -> None:
         seeds = [bench.server.url(host, "/coral-0") for host in ("reef.localhost", "atoll.test.localhost")]
         crawl = bench.crawl("ann", budget=6, seeds=seeds, judge="vector")
@@ -138,7 +138,7 @@ def test_cluster_shards_learn_a_new_topic_once(tmp_path: Path, monkeypatch: pyte
     on_bench(tmp_path, work)
 
 
-def test_cluster_crawl_cancelled_keeps_the_pages_of_its_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_crawl_cancelled_keeps_pages_of_its_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa_cluster.running.POLL_SECONDS", 10_000.0)
 
     async def work(bench: Bench) -> None:
@@ -172,9 +172,7 @@ def test_cluster_fetches_examples_once_for_all_shards(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_serve_refuses_an_unreachable_cluster(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_serve_refuses_unreachable_cluster(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start = ("serve", tmp_path / "data", "--cluster")
     with held_port() as port:
         assert f"no cluster answers at 127.0.0.1:{port}" in command.complaint(*start, f"127.0.0.1:{port}")

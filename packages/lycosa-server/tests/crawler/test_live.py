@@ -20,7 +20,7 @@ def test_read_ignores_missing_old_and_damaged_files(tmp_path: Path) -> None:
     assert LiveState() == LiveState.read(tmp_path, 100.0)
 
 
-def test_merged_adds_up_shards_and_lists_the_busiest_hosts() -> None:
+def test_merged_adds_up_shards_and_lists_busiest_hosts() -> None:
     parts = [
         LiveState(at=1.0, frontier=2, hosts=[LiveHost(host=f"{n}.test", waiting=n) for n in range(MAX_LISTED)]),
         LiveState(at=5.0, frontier=3, hosts=[LiveHost(host="busy.test", in_flight=1)]),

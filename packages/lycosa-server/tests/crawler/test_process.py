@@ -36,7 +36,7 @@ from lycosa_server.settings import Settings
 
 
 @pytest.mark.parametrize("database_address", ["postgres"], indirect=True)
-def test_process_runs_a_queued_crawl(tmp_path: Path, database_address: str) -> None:
+def test_process_runs_queued_crawl(tmp_path: Path, database_address: str) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=5)
         bench.start()
@@ -186,7 +186,7 @@ def add_model(bench: Bench, name: str, owner: str, kind: str, content: Any) -> N
     bench.database.insert("model", {"id": name, "owner": owner, "name": name, "kind": kind, "state": "ready", **about})
 
 
-def test_process_crawls_by_models_of_the_owner_only(tmp_path: Path) -> None:
+def test_process_crawls_by_models_of_owner_only(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         reefs = fit_model(
             "nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea/Reefs"], ["rail", "coral"]
@@ -450,7 +450,7 @@ def test_process_revisits_pages_at_their_own_intervals(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_process_continues_an_interrupted_refresh(tmp_path: Path) -> None:
+def test_process_continues_interrupted_refresh(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=6)
         bench.start()
@@ -473,7 +473,7 @@ def test_process_continues_an_interrupted_refresh(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_process_recounts_crawls_of_a_killed_process(tmp_path: Path) -> None:
+def test_process_recounts_crawls_of_killed_process(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=7)
         bench.start()
@@ -493,7 +493,7 @@ def test_process_recounts_crawls_of_a_killed_process(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_process_judges_a_finished_crawl_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_judges_finished_crawl_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(bench: Bench) -> None:
         crawl, idle = bench.crawl("ann", budget=6, judge="vector"), bench.crawl("bob", host="two.localhost", budget=6)
         bench.start()
@@ -524,7 +524,7 @@ def test_process_judges_a_finished_crawl_again(tmp_path: Path, monkeypatch: pyte
     on_bench(tmp_path, work)
 
 
-def test_process_judges_a_running_crawl_again(tmp_path: Path) -> None:
+def test_process_judges_running_crawl_again(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", judge="vector")
         bench.start()
@@ -600,7 +600,7 @@ def test_process_leaves_disk_space_free(tmp_path: Path, monkeypatch: pytest.Monk
     on_bench(tmp_path, work)
 
 
-def test_process_follows_an_adjusted_clock(tmp_path: Path) -> None:
+def test_process_follows_adjusted_clock(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann")
         bench.start()
@@ -620,7 +620,7 @@ def test_process_follows_an_adjusted_clock(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_process_survives_a_database_outage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_survives_database_outage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann")
         bench.start()

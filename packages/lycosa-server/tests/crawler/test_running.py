@@ -88,13 +88,13 @@ def test_labels_override_any_threshold(plain: CrawlOnSite) -> None:
         assert data["total"] == data["estimate"]["relevant"]
 
 
-def test_export_with_a_threshold(plain: CrawlOnSite) -> None:
+def test_export_with_threshold(plain: CrawlOnSite) -> None:
     for threshold, expected in ((0.7, [CORAL]), (0.2, [CORAL, SPONGE])):
         lines = plain.client.get(f"{API}/crawls/{plain.crawl}/export", params={"threshold": threshold}).text
         assert expected == [json.loads(line)["url"] for line in lines.splitlines()]
 
 
-def test_unsure_lists_unlabelled_pages_near_the_threshold(plain: CrawlOnSite) -> None:
+def test_unsure_lists_unlabelled_pages_near_threshold(plain: CrawlOnSite) -> None:
     ask = plain.client.get(f"{API}/crawls/{plain.crawl}/unsure")
     assert [TRAIN, SPONGE, CORAL] == [page["url"] for page in ask.json()]
     plain.label(TRAIN, False)

@@ -22,7 +22,7 @@ def join(database: Database, name: str, role: str = "member") -> Row:
     return accounts.accept(database, NOW, CHEAP, code, name, PASSWORD)
 
 
-def test_first_link_is_renewed_until_an_admin_exists(database: Database) -> None:
+def test_first_link_is_renewed_until_admin_exists(database: Database) -> None:
     old = accounts.first_link(database, NOW)
     new = accounts.first_link(database, NOW)
     assert old is not None
@@ -34,14 +34,14 @@ def test_first_link_is_renewed_until_an_admin_exists(database: Database) -> None
 
 
 @pytest.mark.paper("personalized-multi-user")
-def test_accept_uses_an_invitation_once(database: Database) -> None:
+def test_accept_uses_invitation_once(database: Database) -> None:
     _, code = accounts.invite(database, NOW, "member")
     accounts.accept(database, NOW, CHEAP, code, "ada", PASSWORD)
     with pytest.raises(NotFound):
         accounts.accept(database, NOW, CHEAP, code, "eve", PASSWORD)
 
 
-def test_accept_refuses_an_expired_invitation(database: Database) -> None:
+def test_accept_refuses_expired_invitation(database: Database) -> None:
     _, code = accounts.invite(database, NOW, "member", days=7)
     assert "member" == accounts.invitation(database, NOW + 7 * 86400 - 1, code)["role"]
     with pytest.raises(NotFound):
@@ -76,7 +76,7 @@ def test_accept_of_two_at_once_admits_one(database: Database) -> None:
     assert (["in", "out"], 1) == (sorted(outcomes), len(database.rows("SELECT id FROM person")))
 
 
-def test_accept_of_a_taken_name_keeps_the_invitation_valid(database: Database) -> None:
+def test_accept_of_taken_name_keeps_invitation_valid(database: Database) -> None:
     join(database, "Ada Lovelace")
     _, code = accounts.invite(database, NOW, "member")
     with pytest.raises(Conflict, match="choose another"):
@@ -90,7 +90,7 @@ def test_check_name_refuses_unsafe_names() -> None:
             accounts.check_name(name)
 
 
-def test_sign_in_requires_the_password_of_an_enabled_account(database: Database) -> None:
+def test_sign_in_requires_password_of_enabled_account(database: Database) -> None:
     ada = join(database, "ada")
     tried = [("Ada", PASSWORD), ("ada", "wrong"), ("eve", PASSWORD)]
     found = [accounts.sign_in(database, CHEAP, name, password) for name, password in tried]
@@ -99,7 +99,7 @@ def test_sign_in_requires_the_password_of_an_enabled_account(database: Database)
     assert accounts.sign_in(database, CHEAP, "ada", PASSWORD) is None
 
 
-def test_sign_in_replaces_a_hash_of_another_cost(database: Database) -> None:
+def test_sign_in_replaces_hash_of_another_cost(database: Database) -> None:
     join(database, "ada")
     dearer = Passwords(time_cost=2, memory_cost=8, parallelism=1)
     assert accounts.sign_in(database, dearer, "ada", PASSWORD)
@@ -108,7 +108,7 @@ def test_sign_in_replaces_a_hash_of_another_cost(database: Database) -> None:
     assert (False, True) == (dearer.needs_rehash(row["password"]), dearer.verify(row["password"], PASSWORD))
 
 
-def test_keep_an_admin_protects_the_last_admin(database: Database) -> None:
+def test_keep_admin_protects_last_admin(database: Database) -> None:
     ada, bob = join(database, "ada", "admin"), join(database, "bob", "admin")
     accounts.set_disabled(database, bob["id"], True)
     for act in (
@@ -165,7 +165,7 @@ def test_set_password_ends_all_sessions(database: Database) -> None:
     )
 
 
-def test_names_match_a_prefix_of_enabled_accounts(database: Database) -> None:
+def test_names_match_prefix_of_enabled_accounts(database: Database) -> None:
     ids = {name: join(database, name)["id"] for name in ("Ada", "Adele", "Bob")}
     accounts.set_disabled(database, ids["Adele"], True)
     assert [["Ada"], [], [], ["Bob"]] == [accounts.names(database, begins) for begins in ("ad", "a", "%a", "BO")]

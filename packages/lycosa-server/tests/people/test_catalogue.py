@@ -11,7 +11,7 @@ from people_maker import NOW, person
 
 
 @pytest.mark.paper("personalized-predefined-seeds")
-def test_fill_only_on_the_first_start(database: Database) -> None:
+def test_fill_only_on_first_start(database: Database) -> None:
     catalogue.fill(database, NOW)
     first = catalogue.entries(database)
     assert {preference for preference, *_ in catalogue.default()} == catalogue.preferences(database)
@@ -42,7 +42,7 @@ def test_add_once_per_preference(database: Database) -> None:
 
 
 @pytest.mark.paper("personalized-seeds-by-string")
-def test_seeds_of_ranks_matches_of_the_search_string_first(database: Database) -> None:
+def test_seeds_of_ranks_matches_of_search_string_first(database: Database) -> None:
     for preference, url, title, note in (
         ("Seas", "https://a.example/", "All about fish", ""),
         ("Seas", "https://b.example/", "Divers", "where the reef is"),

@@ -65,7 +65,7 @@ def test_crawl_is_queued_taken_and_ended(database: Database) -> None:
     assert "" == crawls.end(database, NOW + 10, crawl, Ending(STOPPED))
 
 
-def test_create_refuses_a_second_active_crawl_per_interest(database: Database) -> None:
+def test_create_refuses_second_active_crawl_per_interest(database: Database) -> None:
     crawl = new(database)
     for _ in range(2):
         with pytest.raises(Conflict, match="stop it first"):
@@ -141,14 +141,14 @@ def test_finished_crawl_cannot_be_paused_stopped_or_resumed(database: Database) 
             change()
 
 
-def test_end_failed_keeps_the_reason_and_can_be_resumed(database: Database) -> None:
+def test_end_failed_keeps_reason_and_can_be_resumed(database: Database) -> None:
     crawl = ended(database, "no page could be read", failed=True)
     assert ("failed", "no page could be read") == tuple(crawls.get(database, crawl)[n] for n in ("state", "reason"))
     row = crawls.resume(database, NOW, crawl)
     assert ("queued", "") == (row["state"], row["reason"])
 
 
-def test_add_pages_continues_up_to_the_maximum(database: Database) -> None:
+def test_add_pages_continues_up_to_maximum(database: Database) -> None:
     crawl = ended(database, PAGES_SPENT)
     row = crawls.add_pages(database, NOW, crawl, 50, 200)
     assert ("queued", "crawl", 150) == (row["state"], row["task"], row["budget"])
@@ -186,7 +186,7 @@ def test_refresh_keeps_its_start_time_after_pause(database: Database) -> None:
     assert NOW + 60 == crawls.get(database, crawl)["started"]
 
 
-def test_schedule_follows_the_interval_of_the_interest(database: Database) -> None:
+def test_schedule_follows_interval_of_interest(database: Database) -> None:
     crawl = ended(database)
 
     def again(how: str, at: float) -> tuple[list[str], float | None]:
@@ -202,7 +202,7 @@ def test_schedule_follows_the_interval_of_the_interest(database: Database) -> No
     assert [] == again("1h", NOW + 1e6)[0]
 
 
-def test_schedule_retries_a_failed_refresh(database: Database) -> None:
+def test_schedule_retries_failed_refresh(database: Database) -> None:
     crawl = ended(database)
     database.run("UPDATE interest SET revisit_every = '1h'")
     assert [crawl] == crawls.schedule(database, NOW + 1e4)
@@ -237,7 +237,7 @@ def test_schedule_skips_settings_that_cannot_be_parsed(database: Database) -> No
         assert bobs in crawls.schedule(database, NOW + 1e6)
 
 
-def test_changes_of_a_deleted_crawl_are_refused(database: Database) -> None:
+def test_changes_of_deleted_crawl_are_refused(database: Database) -> None:
     crawl = running(database)
     database.run("DELETE FROM crawl WHERE id = :crawl", crawl=crawl)
     with pytest.raises(NotFound):
@@ -295,7 +295,7 @@ def test_queue_positions_prefer_owners_without_running_crawls(database: Database
     assert "queued" == crawls.get(database, first)["state"]
 
 
-def test_create_refuses_more_than_the_maximum(database: Database) -> None:
+def test_create_refuses_more_than_maximum(database: Database) -> None:
     for number in range(crawls.MAX_CRAWLS):
         crawl(database, "Ann's", number)
     with pytest.raises(Conflict, match="delete an old one first"):

@@ -86,7 +86,7 @@ def test_crawls_to_start_starves_no_one(arrivals: list[str], total: int, per_per
     assert len(arrivals) == len(set(served)) == len(served)
 
 
-def test_queue_positions_follow_the_order_of_starts(database: Database) -> None:
+def test_queue_positions_follow_order_of_starts(database: Database) -> None:
     made = {}
     for at, (who, name) in enumerate([("Ann", "runs"), ("Ann", "a1"), ("Ann", "a2"), ("Bob", "b1")]):
         owner = database.row("SELECT id FROM person WHERE name = :who", who=who)

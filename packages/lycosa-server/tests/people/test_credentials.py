@@ -18,7 +18,7 @@ def test_hash_is_salted_argon2id() -> None:
     assert (True, False, False) == (one.startswith("$argon2id$"), "a long password" in one, one == other)
 
 
-def test_passwords_default_to_the_library_cost() -> None:
+def test_passwords_default_to_library_cost() -> None:
     import argon2
 
     assert not argon2.PasswordHasher().check_needs_rehash(Passwords().hash("a long password"))
@@ -50,7 +50,7 @@ def test_hash_limits_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
     assert passwords.verify(passwords.hash("a long password"), "a long password")
 
 
-def test_verify_of_a_damaged_hash_is_false() -> None:
+def test_verify_of_damaged_hash_is_false() -> None:
     assert not CHEAP.verify("nonsense", "a long password")
 
 

@@ -53,7 +53,7 @@ def test_rows_sums_are_plain_numbers(database: Database) -> None:
     assert (3, int) == (row["total"], type(row["total"]))
 
 
-def test_insert_of_a_used_key_conflicts(database: Database) -> None:
+def test_insert_of_used_key_conflicts(database: Database) -> None:
     database.insert("thing", {"name": "a", "amount": 1})
     with pytest.raises(Conflict):
         database.insert("thing", {"name": "a", "amount": 2})
@@ -82,7 +82,7 @@ def test_transaction_is_atomic_when_nested(database: Database) -> None:
     assert ["c"] == names(database)
 
 
-def test_transaction_continues_after_a_conflict(database: Database) -> None:
+def test_transaction_continues_after_conflict(database: Database) -> None:
     with database.transaction():
         database.insert("thing", {"name": "a", "amount": 1})
         with pytest.raises(Conflict):
@@ -130,7 +130,7 @@ def test_rows_accepts_lists_after_in(database: Database) -> None:
     assert [] == database.rows(statement, some=[])
 
 
-def test_close_during_a_statement_of_another_thread(tmp_path: Path) -> None:
+def test_close_during_statement_of_another_thread(tmp_path: Path) -> None:
     database = Database(tmp_path / "d.sqlite")
     running, go_on, answers = threading.Event(), threading.Event(), list[object]()
 
@@ -153,7 +153,7 @@ def test_close_during_a_statement_of_another_thread(tmp_path: Path) -> None:
     assert [{"answer": 1}] == answers
 
 
-def test_insert_on_a_full_disk_keeps_earlier_rows(tmp_path: Path) -> None:
+def test_insert_on_full_disk_keeps_earlier_rows(tmp_path: Path) -> None:
     database = Database(tmp_path / "d.sqlite")
     database.run("CREATE TABLE thing (name TEXT)")
     database.insert("thing", {"name": "kept"})
@@ -169,14 +169,14 @@ def test_database_refuses_other_kinds_of_url() -> None:
         Database("mysql://localhost/lycosa")
 
 
-def test_errors_never_contain_the_password() -> None:
+def test_errors_never_contain_password() -> None:
     for address in ("postgresql://me:hush@127.0.0.1:x/a", "postgresql://me:hush@127.0.0.1:1/a?connect_timeout=1"):
         with pytest.raises((InputError, DatabaseUnavailable)) as caught:
             Database(address)
         assert "hush" not in str(caught.value)
 
 
-def test_database_reconnects_after_an_outage(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_database_reconnects_after_outage(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import psycopg
 
     database = Database(f"{postgres}&application_name=lost")

@@ -34,7 +34,7 @@ def test_set_label_last_one_counts(database: Database) -> None:
     )
 
 
-def test_labels_of_are_in_the_order_of_their_numbers(database: Database) -> None:
+def test_labels_of_are_in_order_of_their_numbers(database: Database) -> None:
     ada = person(database, "Ada")
     reefs, trains = interest(database, ada), interest(database, ada, "Trains")
     set_label(database, NOW, reefs, ada, PAGE, True)

@@ -21,7 +21,7 @@ def database(database_address: str) -> Iterator[Database]:
     opened.close()
 
 
-def test_migrate_creates_the_schema(database: Database) -> None:
+def test_migrate_creates_schema(database: Database) -> None:
     for _ in range(2):
         migrate(database)
         assert newest() == revision(database)
@@ -29,7 +29,7 @@ def test_migrate_creates_the_schema(database: Database) -> None:
             assert [] == compare_metadata(MigrationContext.configure(connection), metadata)
 
 
-def test_migrate_refuses_a_foreign_database(database: Database) -> None:
+def test_migrate_refuses_foreign_database(database: Database) -> None:
     database.run("CREATE TABLE person (x TEXT)")
     with pytest.raises(StoreError, match="person"):
         migrate(database)

@@ -23,7 +23,7 @@ def read(**given: Any) -> InterestSettings:
     return settings
 
 
-def test_settings_survive_the_database() -> None:
+def test_settings_survive_database() -> None:
     settings = read(languages=["EN"], exclude=[" /tag/ ", "/tag/"], threshold=1)
     assert settings == InterestSettings.from_json(settings.as_json())
     assert ["en"] == settings.languages

@@ -32,7 +32,7 @@ def test_change_updates_only_given_fields(database: Database) -> None:
     )
 
 
-def test_create_refuses_more_than_the_maximum(database: Database) -> None:
+def test_create_refuses_more_than_maximum(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     interest(database, bob)
     interests.create(database, NOW, ada, "one", REEFS, max_count=1)
@@ -61,7 +61,7 @@ def test_of_person_lists_own_and_shared_interests(database: Database) -> None:
     assert {own, shared, hidden} == {row["id"] for row in [*interests.of_person(database, ada), {"id": own}]}
 
 
-def test_of_person_counts_labels_and_finds_the_newest_crawl(database: Database) -> None:
+def test_of_person_counts_labels_and_finds_newest_crawl(database: Database) -> None:
     ada = person(database, "Ada")
     reefs = interest(database, ada)
     crawl(database, reefs, 1)

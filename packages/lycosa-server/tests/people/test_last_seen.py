@@ -7,7 +7,7 @@ from lycosa_server.people.database import Database
 from people_maker import NOW, interest, person
 
 
-def test_open_feed_revokes_the_previous_key(database: Database) -> None:
+def test_open_feed_revokes_previous_key(database: Database) -> None:
     ada = person(database, "Ada")
     reefs = interest(database, ada)
     visits.mark_seen(database, NOW, reefs, ada)

@@ -63,13 +63,13 @@ def test_success_clears_earlier_failures(database: Database) -> None:
     assert [0] * 5 + [900] == [fail(database, "ada", HOME) for _ in range(6)]
 
 
-def test_refused_attempts_do_not_extend_the_wait(database: Database) -> None:
+def test_refused_attempts_do_not_extend_wait(database: Database) -> None:
     for second in range(20):
         fail(database, "ada", HOME, NOW + second)
     assert 0 == fail(database, "ada", HOME, NOW + 901)
 
 
-def test_limits_survive_a_restart(database_address: str) -> None:
+def test_limits_survive_restart(database_address: str) -> None:
     with closing(Database(database_address)) as one, closing(Database(database_address)) as other:
         migrate(one)
         for _ in range(5):
@@ -77,7 +77,7 @@ def test_limits_survive_a_restart(database_address: str) -> None:
         assert 900 == fail(other, "ada", HOME)
 
 
-def test_concurrent_attempts_stay_within_the_limit(database: Database) -> None:
+def test_concurrent_attempts_stay_within_limit(database: Database) -> None:
     passed: list[int] = []
     threads = [threading.Thread(target=lambda: passed.append(fail(database, "ada", HOME))) for _ in range(8)]
     for thread in threads:
@@ -107,6 +107,6 @@ def test_attempts_are_removed_after_a_day(database: Database) -> None:
     assert 1 == len(database.rows("SELECT id FROM attempt"))
 
 
-def test_network_counts_an_ipv6_subscriber_as_one(database: Database) -> None:
+def test_network_counts_ipv6_subscriber_as_one(database: Database) -> None:
     waits = [fail(database, "ada", f"2001:db8:1:2::{number}") for number in range(6)]
     assert (0, True) == (waits[4], waits[5] > 0)

@@ -59,7 +59,7 @@ def everything(database: Database) -> dict[str, list[Row]]:
     }
 
 
-def test_migrate_applies_a_later_revision(database: Database, tmp_path: Path) -> None:
+def test_migrate_applies_later_revision(database: Database, tmp_path: Path) -> None:
     migrate(database)
     fill(database)
     tables, before = database.tables(), everything(database)
@@ -72,7 +72,7 @@ def test_migrate_applies_a_later_revision(database: Database, tmp_path: Path) ->
     assert {**before, "later": []} == after
 
 
-def test_migrate_refuses_a_newer_schema(database: Database) -> None:
+def test_migrate_refuses_newer_schema(database: Database) -> None:
     migrate(database)
     database.run("UPDATE alembic_version SET version_num = 'later'")
     with raises_input_error("newer-database"):

@@ -34,7 +34,7 @@ def test_ready_refuses_others_kinds_and_states(database: Database) -> None:
     assert "mine" == models.ready(database, ada, model, ("rules",))["name"]
 
 
-def test_remove_refuses_a_model_in_use(database: Database) -> None:
+def test_remove_refuses_model_in_use(database: Database) -> None:
     ada = person(database, "Ada")
     model = models.create(database, NOW, ada, "mine", "classifier", max_count=5)["id"]
     settings = InterestSettings(model=model, targets=["x"], seeds=["https://a.example/"])
@@ -46,7 +46,7 @@ def test_remove_refuses_a_model_in_use(database: Database) -> None:
     assert set() == models.model_ids(database)
 
 
-def test_create_refuses_more_than_the_maximum(database: Database) -> None:
+def test_create_refuses_more_than_maximum(database: Database) -> None:
     ada = person(database, "Ada")
     models.create(database, NOW, ada, "one", "rules", max_count=1)
     with raises_input_error("limit-reached"):

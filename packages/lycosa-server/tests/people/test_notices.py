@@ -7,7 +7,7 @@ from lycosa_server.people.database import Database
 from people_maker import NOW, interest, person
 
 
-def test_read_marks_only_the_given_notices(database: Database) -> None:
+def test_read_marks_only_given_notices(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     for number in range(3):
         notices.notify(database, NOW + number, ada, "finished", f"crawl {number}")
@@ -24,7 +24,7 @@ def test_read_marks_only_the_given_notices(database: Database) -> None:
     assert (0, 1) == (notices.unread(database, ada), notices.unread(database, bob))
 
 
-def test_notify_removes_the_oldest(database: Database) -> None:
+def test_notify_removes_oldest(database: Database) -> None:
     ada = person(database, "Ada")
     with database.transaction():
         for number in range(notices.MAX_NOTICES):

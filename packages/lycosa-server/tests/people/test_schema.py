@@ -5,7 +5,7 @@ from lycosa_server.people.schema import metadata
 from people_rows import fill
 
 
-def test_schema_matches_the_database(database: Database) -> None:
+def test_schema_matches_database(database: Database) -> None:
     tables = {table.name: sorted(column.name for column in table.columns) for table in metadata.sorted_tables}
     found = {name: sorted(columns) for name, columns in database.tables().items() if name != "alembic_version"}
     assert tables == found

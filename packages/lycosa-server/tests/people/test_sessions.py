@@ -15,7 +15,7 @@ def begin(database: Database) -> tuple[str, str]:
     return sessions.create(database, NOW, person(database, "ada"), "a browser")
 
 
-def test_create_stores_only_a_digest(database: Database) -> None:
+def test_create_stores_only_digest(database: Database) -> None:
     _, value = begin(database)
     kept = str(database.rows("SELECT * FROM session"))
     assert [False, False] == [part in kept for part in value.split(".")]
@@ -35,7 +35,7 @@ def test_find_rotates_after_an_hour_of_use(database: Database) -> None:
     assert (session, before.csrf) == (again.id, again.csrf)
 
 
-def test_find_of_the_previous_value_does_not_rotate(database: Database) -> None:
+def test_find_of_previous_value_does_not_rotate(database: Database) -> None:
     _, value = begin(database)
     sessions.find(database, NOW + HOUR, value)
     found = sessions.find(database, NOW + HOUR + 1, value)
@@ -60,7 +60,7 @@ def test_find_of_many_at_once_rotates_once(database: Database) -> None:
     assert sessions.find(database, NOW + HOUR + 100, max(filter(None, fresh))) is not None
 
 
-def test_find_without_turn_keeps_the_value(database: Database) -> None:
+def test_find_without_turn_keeps_value(database: Database) -> None:
     _, value = begin(database)
     found = sessions.find(database, NOW + HOUR, value, turn=False)
     assert found is not None
@@ -91,7 +91,7 @@ def test_create_removes_expired_sessions(database: Database) -> None:
     assert [new] == [one["id"] for one in database.rows("SELECT id FROM session")]
 
 
-def test_find_rotates_after_a_change_of_role(database: Database) -> None:
+def test_find_rotates_after_change_of_role(database: Database) -> None:
     _, value = begin(database)
     row = database.row("SELECT person FROM session")
     assert row is not None

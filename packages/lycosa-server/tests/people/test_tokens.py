@@ -61,7 +61,7 @@ def test_find_refuses_tokens_of_disabled_people(database: Database, ada: Row) ->
     assert tokens.find(database, NOW, secret) is not None
 
 
-def test_create_refuses_more_than_the_maximum(database: Database, ada: Row) -> None:
+def test_create_refuses_more_than_maximum(database: Database, ada: Row) -> None:
     made = [tokens.create(database, NOW, ada["id"], "script", READ, 1)[0] for _ in range(tokens.MAX_TOKENS)]
     with raises_input_error("limit-reached"):
         tokens.create(database, NOW, ada["id"], "script", READ, 1)

@@ -87,7 +87,7 @@ def test_export_quota_holds_under_concurrency(world: World, monkeypatch: pytest.
     assert 200 == world.alice.get(f"{API}/me/export").status_code
 
 
-def test_render_html_of_a_huge_page_skips_the_main_content(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_render_html_of_huge_page_skips_main_content(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(_: object) -> Any:
         raise AssertionError("its parts were weighed")
 

@@ -88,7 +88,7 @@ def test_restore_into_either_database(database_address: str, tmp_path: Path) -> 
     assert (not address) == (tmp_path / "new" / "lycosa.sqlite").exists()
 
 
-def test_restore_refuses_a_directory_or_database_in_use(database_address: str, tmp_path: Path) -> None:
+def test_restore_refuses_directory_or_database_in_use(database_address: str, tmp_path: Path) -> None:
     settings, database = make(database_address, tmp_path / "data")
     write_backup(settings, database, tmp_path / "b.tar")
     with raises_input_error("not-empty"):
@@ -100,7 +100,7 @@ def test_restore_refuses_a_directory_or_database_in_use(database_address: str, t
     database.close()
 
 
-def test_write_backup_while_a_crawl_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_backup_while_crawl_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings, database = make("", tmp_path / "data")
     copy = backup._copy_log
 
@@ -119,7 +119,7 @@ def test_write_backup_while_a_crawl_is_deleted(tmp_path: Path, monkeypatch: pyte
         assert again.row("SELECT * FROM deleted_crawl WHERE crawl = :crawl", crawl=CRAWL) is not None
 
 
-def test_write_backup_while_a_crawl_appends(tmp_path: Path) -> None:
+def test_write_backup_while_crawl_appends(tmp_path: Path) -> None:
     settings, database = make("", tmp_path / "data")
     with closing(SqliteLog(settings.crawl_directory(CRAWL) / "log.sqlite")) as log:
         log.append(Visit("https://a.example/2", "page", "ok", 1, place=ArchivePlace("a.warc.gz", 100, 30)))
@@ -149,7 +149,7 @@ def _damage(directory: Path) -> None:
 
 
 @pytest.mark.parametrize(("spoil", "why"), [(_unlink, "a.warc.gz"), (_cut, "truncated"), (_damage, "malformed")])
-def test_write_backup_of_a_damaged_crawl_names_it(tmp_path: Path, spoil: Callable[[Path], None], why: str) -> None:
+def test_write_backup_of_damaged_crawl_names_it(tmp_path: Path, spoil: Callable[[Path], None], why: str) -> None:
     settings, database = make("", tmp_path / "data")
     directory = settings.crawl_directory(CRAWL)
     spoil(directory)
@@ -199,7 +199,7 @@ SPOILT: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("name", SPOILT)
-def test_restore_of_a_damaged_file_writes_nothing(whole: bytes, tmp_path: Path, name: str) -> None:
+def test_restore_of_damaged_file_writes_nothing(whole: bytes, tmp_path: Path, name: str) -> None:
     (tmp_path / "b.tar").write_bytes(SPOILT[name](whole))
     with raises_input_error("bad-backup", match=r"b\.tar"):
         restore(tmp_path / "b.tar", tmp_path / "new")

@@ -26,20 +26,20 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
 
-def test_run_returns_the_result() -> None:
+def test_run_returns_result() -> None:
     assert {"answer": 42} == child.run("lycosa_child_work", {"do": "answer"}, 60)
 
 
-def test_run_raises_the_reason_of_a_failure() -> None:
+def test_run_raises_reason_of_failure() -> None:
     with raises_input_error("failed", match="it is damaged"):
         child.run("lycosa_child_work", {"do": "fail"}, 60)
 
 
-def test_run_kills_a_slow_child() -> None:
+def test_run_kills_slow_child() -> None:
     with raises_input_error("timeout"):
         child.run("lycosa_child_work", {"do": "sleep"}, 0.1)
 
 
-def test_run_kills_a_cancelled_child() -> None:
+def test_run_kills_cancelled_child() -> None:
     with raises_input_error("cancelled"):
         child.run("lycosa_child_work", {"do": "sleep"}, 60, lambda: True)

@@ -94,7 +94,7 @@ def test_routes_have_exactly_one_guard(world: World) -> None:
     assert set(found) == set(_all(world))
 
 
-def test_routes_outside_the_list_require_sign_in(world: World) -> None:
+def test_routes_outside_list_require_sign_in(world: World) -> None:
     let_in = {name for name in _all(world) if ask(world.nobody, name, world).status_code not in ALLOWED}
     assert let_in <= OPEN
 

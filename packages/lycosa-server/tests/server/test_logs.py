@@ -55,7 +55,7 @@ def test_capture_library_logs_writes_json(capsys: pytest.CaptureFixture[str]) ->
     assert "KeyError: 'reef'" in str(line["trace"])
 
 
-def test_log_to_a_closed_output_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_to_closed_output_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     class Closed:
         def write(self, text: str) -> int:
             raise BrokenPipeError

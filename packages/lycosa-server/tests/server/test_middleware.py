@@ -58,7 +58,7 @@ def test_cross_site_changes_are_refused(site: SiteUnderTest) -> None:
         )
 
 
-def test_tokens_skip_the_origin_check(site: SiteUnderTest) -> None:
+def test_tokens_skip_origin_check(site: SiteUnderTest) -> None:
     program = site.token(site.sign_up("ada"), ["account", "read"])
     answer = program.patch(f"{API}/me", json={"preferences": {}}, headers={"Origin": "http://evil.example"})
     assert 200 == answer.status_code
@@ -91,7 +91,7 @@ def test_large_bodies_are_refused(site: SiteUnderTest) -> None:
 
 
 @pytest.mark.parametrize("path", ["models", "imports"])
-def test_large_uploads_require_a_session(site: SiteUnderTest, path: str) -> None:
+def test_large_uploads_require_session(site: SiteUnderTest, path: str) -> None:
     large = {"file": ("some.txt", b"\0" * MAX_BODY_BYTES)}
     ada, revoked = site.sign_up("ada"), site.client(headers={"Authorization": "Bearer none"})
     asked = [client.post(f"{API}/{path}", files=large) for client in (site.client(), revoked, ada)]

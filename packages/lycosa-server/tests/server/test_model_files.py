@@ -21,7 +21,7 @@ def test_detect_kind_by_content(tmp_path: Path) -> None:
     assert {"rules": 1, "classes": {"Sea": 0, "Sea/Reefs": 0}} == files.inspect(tmp_path / "rules", "rules")
 
 
-def test_inspect_never_names_the_stored_file(tmp_path: Path) -> None:
+def test_inspect_never_names_stored_file(tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(b"not a model")
     with pytest.raises(Exception, match="that you gave") as caught:
         files.inspect(tmp_path / "m", "rules")

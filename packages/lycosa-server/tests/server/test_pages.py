@@ -30,7 +30,7 @@ def test_pages_redirect_to_sign_in_and_back(site: SiteUnderTest) -> None:
         assert (200, "text/html; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
 
 
-def test_sign_in_redirects_within_the_site(site: SiteUnderTest) -> None:
+def test_sign_in_redirects_within_site(site: SiteUnderTest) -> None:
     client, nobody = site.sign_up("ada"), site.client()
     for wanted in (
         "//evil.test/", "/\\evil.test", "https://evil.test", "javascript:alert(1)", "/\r\nX: y", "/sign-in", "evil", "",
@@ -78,7 +78,7 @@ def test_unknown_pages_are_html_or_json(site: SiteUnderTest) -> None:
         assert (404, {"detail": "Not Found"}) == (answer.status_code, answer.json())
 
 
-def test_pages_during_a_database_outage(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_during_database_outage(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     client = site.sign_up("ada")
 
     def away(*_: object, **__: object) -> None:
@@ -89,7 +89,7 @@ def test_pages_during_a_database_outage(site: SiteUnderTest, monkeypatch: pytest
     assert (503, True) == (answer.status_code, "<h1>One moment</h1>" in answer.text)
 
 
-def test_pages_contain_the_theme(site: SiteUnderTest) -> None:
+def test_pages_contain_theme(site: SiteUnderTest) -> None:
     client = site.sign_up("ada")
     assert '<html lang="en">' in client.get("/", headers=HTML).text
     client.patch(f"{API}/me", json={"preferences": {"theme": "dark"}})
@@ -116,7 +116,7 @@ def test_static_files_are_compressed_and_revalidated(site: SiteUnderTest) -> Non
         assert (304, b"") == (again.status_code, again.content)
 
 
-def test_static_files_of_the_build_are_immutable(site: SiteUnderTest) -> None:
+def test_static_files_of_build_are_immutable(site: SiteUnderTest) -> None:
     client = site.client()
     sheet = re.findall(r'href="(/static/[0-9a-f]{12}/site\.css)"', client.get("/sign-in", headers=HTML).text)[0]
     assert "public, max-age=31536000, immutable" == client.get(sheet).headers["cache-control"]
@@ -139,7 +139,7 @@ def test_linked_files_exist(site: SiteUnderTest) -> None:
     assert [] == [path for path in sorted(asked) if client.get(path).status_code != 200]
 
 
-def test_templates_and_scripts_follow_the_policy() -> None:
+def test_templates_and_scripts_follow_policy() -> None:
     found = []
     for file in [*SHELLS.joinpath("templates").iterdir(), *SHELLS.joinpath("static").iterdir()]:
         text = file.read_text("utf-8")

@@ -276,7 +276,7 @@ def test_browser_invalid_invitation(visit: Any) -> None:
     page.get_by_role("heading", name="This address has no invitation").wait_for()
 
 
-def test_browser_late_responses_keep_the_focus(visit: Any) -> None:
+def test_browser_late_responses_keep_focus(visit: Any) -> None:
     page = visit("hasty")
     held = Held.of(page, "**/catalogue")
     page.goto("/interests/new")
@@ -312,7 +312,7 @@ def test_browser_form_waits_for_its_script(visit: Any, site: SiteUnderTest) -> N
     assert 1 == len(kept["settings"]["preferences"])
 
 
-def test_browser_shows_the_latest_response(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+def test_browser_shows_latest_response(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     seen = crawled(site, visit("Hasty Ada"), "d")
     seen.made.close()
     stand(site, seen, "finished")
@@ -479,7 +479,7 @@ def asks_twice(site: SiteUnderTest, seen: Crawled, interest: str) -> None:
     seen.page.unroute_all()
 
 
-def test_browser_create_and_edit_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -> None:
+def test_browser_create_and_edit_interest(visit: Any, tmp_path: Path, complaints: list[str]) -> None:
     page = visit("maker")
     page.goto("/interests/new")
     page.locator("input[name=preferences]").first.wait_for()
@@ -589,7 +589,7 @@ def test_browser_account_page(visit: Any, site: SiteUnderTest, complaints: list[
     assert None is site.database.row("SELECT id FROM person WHERE name = :name", name="leaver")
 
 
-def test_browser_suspend_an_account(visit: Any, complaints: list[str]) -> None:
+def test_browser_suspend_account(visit: Any, complaints: list[str]) -> None:
     admin, guest = visit("host", "admin"), visit("Guest")
     admin.goto("/admin")
     admin.get_by_role("button", name="Suspend Guest").click()
@@ -650,7 +650,7 @@ def crawled(site: SiteUnderTest, page: Any, letter: str = "c") -> Crawled:
     return Crawled(page, f"{site.settings.base}/interests/{interest}", row["id"], made)
 
 
-def test_browser_watch_read_and_label_a_crawl(visit: Any, listening: Listening, complaints: list[str]) -> None:
+def test_browser_watch_read_and_label_crawl(visit: Any, listening: Listening, complaints: list[str]) -> None:
     seen = crawled(listening.site, visit("Ada"))
     page = seen.page
     page.goto(seen.address)

@@ -110,7 +110,7 @@ def test_render_html_keeps_only_safe_markup(source: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(HOSTILE) - {"form"}))
-def test_render_html_keeps_the_words_of_hostile_pages(name: str) -> None:
+def test_render_html_keeps_words_of_hostile_pages(name: str) -> None:
     shown = render_html(HOSTILE[name], URL)
     assert "coral" in shown.main + shown.rest
 
@@ -136,7 +136,7 @@ def test_render_html_keeps_only_safe_markup_of_random_input(source: str) -> None
     check(document(shown, source, URL, 0.0), frame=True)
 
 
-def test_render_html_keeps_the_structure() -> None:
+def test_render_html_keeps_structure() -> None:
     source = (
         "<h1>Reefs</h1><div>One <b>bold</b> and <i>slanted</i>.</div><div>Two.</div><ul><li>a<li>b</ul>"
         "<table><tr><th>x<td><td>y</table><blockquote>said</blockquote><pre>a\n  b</pre><p>H<sub>2</sub>O<br>wet"
@@ -148,7 +148,7 @@ def test_render_html_keeps_the_structure() -> None:
     ) == render_html(source, URL).main
 
 
-def test_render_html_separates_the_main_content() -> None:
+def test_render_html_separates_main_content() -> None:
     shown = render_html(
         "<nav><a href=/a>Menu</a></nav><main><p>Coral lives here.</p></main><footer>Imprint</footer>", URL
     )
@@ -180,7 +180,7 @@ def test_render_html_limits_nesting(source: str) -> None:
     assert (shown.main + shown.rest).count("</") <= 2 * reader.MAX_DEPTH + 2
 
 
-def test_render_html_limits_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_render_html_limits_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MAX_CHARACTERS", 1_000)
     shown = render_html("<p>coral</p>" * 1_000, URL)
     assert shown.cut

@@ -55,7 +55,7 @@ def test_page_order_of_each_kind(view: CrawlView) -> None:
 
 
 @pytest.mark.paper("personalized-order")
-def test_frequency_matches_the_paper(view: CrawlView) -> None:
+def test_frequency_matches_paper(view: CrawlView) -> None:
     judge = WordFrequencyJudge("coral")
     for page in view.pages()[1:]:
         text = Page("ok", title=page.title, marked=f"{page.title}\n{TEXTS[page.node.removeprefix(HOME)]}")

@@ -31,7 +31,7 @@ def test_streamed_writer_waits_for_its_reader() -> None:
     assert written <= 6
 
 
-def test_streamed_failure_reaches_the_reader() -> None:
+def test_streamed_failure_reaches_reader() -> None:
     def write(out: io.BufferedIOBase) -> None:
         out.write(b"x" * PIECE)
         raise OSError("the disk is gone")
@@ -40,7 +40,7 @@ def test_streamed_failure_reaches_the_reader() -> None:
         list(streamed(write))  # type: ignore[arg-type]
 
 
-def test_quota_limits_each_person_and_the_total() -> None:
+def test_quota_limits_each_person_and_total() -> None:
     writers = Quota(2, 3, 1, "later")
     with writers.one("ada"), writers.one("ada"):
         with pytest.raises(TooManyAttempts), writers.one("ada"):

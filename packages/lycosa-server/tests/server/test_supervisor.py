@@ -99,7 +99,7 @@ def test_restarts_back_off(supervised: Supervised) -> None:
     assert '"again_in": 0.4' in logged
 
 
-def test_children_end_with_a_killed_supervisor(supervised: Supervised) -> None:
+def test_children_end_with_killed_supervisor(supervised: Supervised) -> None:
     children = supervised.up()
     supervised.process.kill()
     supervised.process.wait()
@@ -118,7 +118,7 @@ def test_sigterm_stops_children_gently(supervised: Supervised) -> None:
     assert (supervised.place / "crawler.gentle").exists()
 
 
-def test_directory_lock_refuses_a_second_server(supervised: Supervised) -> None:
+def test_directory_lock_refuses_second_server(supervised: Supervised) -> None:
     supervised.up()
     with raises_input_error("in-use", match=f"process {supervised.process.pid}"):
         DirectoryLock(supervised.place / "data")

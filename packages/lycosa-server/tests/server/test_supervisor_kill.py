@@ -75,7 +75,7 @@ def whole(data: Path, body: dict[str, Any]) -> None:
     assert found == body["relevant"] > 0
 
 
-def test_kill_each_process_and_the_database(tmp_path: Path, web: Server) -> None:
+def test_kill_each_process_and_database(tmp_path: Path, web: Server) -> None:
     data = tmp_path / "data"
     place = Path(mkdtemp(prefix="lycosa-"))
     place.chmod(0o755)
@@ -118,7 +118,7 @@ def test_kill_each_process_and_the_database(tmp_path: Path, web: Server) -> None
         place.rmdir()
 
 
-def test_label_survives_kills_of_the_crawl_process(tmp_path: Path, web: Server) -> None:
+def test_label_survives_kills_of_crawl_process(tmp_path: Path, web: Server) -> None:
     data = tmp_path / "data"
     with Served(data, "", *OPTIONS) as served:
         served.become_admin()

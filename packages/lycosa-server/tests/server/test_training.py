@@ -106,7 +106,7 @@ def test_train_on_selected_topics(crawl: CrawlOnSite, monkeypatch: pytest.Monkey
     assert {"Rail": 5, "Sea/Reefs": 5} == model["about"]["classes"], model
 
 
-def test_train_failure_has_a_reason(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_train_failure_has_reason(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     model = train(crawl, monkeypatch, kind="classifier")
     assert ("failed", True) == (model["state"], "label some pages first" in model["reason"])
     assert not (crawl.site.settings.data / "models").exists()

@@ -39,7 +39,7 @@ def crawled(web: Web, out: Path, **options: object) -> tuple[list[Visit], list[s
 
 
 @needs_browser
-def test_crawl_renders_hosts_that_need_a_browser(tmp_path: Path) -> None:
+def test_crawl_renders_hosts_that_need_browser(tmp_path: Path) -> None:
     web, out = AppWeb(seed=7, pages=160, hosts=8, traps=[]), tmp_path / "crawl"
     with serve(web) as server:
         visits, notes = crawled(web, out, budget=12, render_time=200.0)

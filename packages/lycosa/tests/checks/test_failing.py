@@ -13,7 +13,7 @@ from lycosa.core.types import Task
 from lycosa.spaces.graph import GraphSpace
 
 
-def test_checks_have_a_one_line_description() -> None:
+def test_checks_have_one_line_description() -> None:
     assert {"judge", "estimator", "strategy", "space"} == set(CHECKS)
     for checks in CHECKS.values():
         assert all(sentence.endswith(".") and "\n" not in sentence for sentence in checks.values())

@@ -49,7 +49,7 @@ def test_export_writes_csv_and_text_to_stdout(reefs: Path, export: Command, tmp_
         assert (0, whole, "") == export(reefs, "--format", form, "--quiet", "--out", "-")
 
 
-def test_export_binary_formats_require_a_file(reefs: Path, export: Command) -> None:
+def test_export_binary_formats_require_file(reefs: Path, export: Command) -> None:
     for form in ("parquet", "warc", "wacz"):
         code, out, err = export(reefs, "--format", form)
         assert (2, "") == (code, out)

@@ -25,7 +25,7 @@ def test_identity_prints_public_key_only(tmp_path: Path, command: Command) -> No
     assert "d" not in key  # the private part
 
 
-def test_identity_does_not_replace_a_key(tmp_path: Path, command: Command) -> None:
+def test_identity_does_not_replace_key(tmp_path: Path, command: Command) -> None:
     file = tmp_path / "me.identity"
     command.out("identity", file, "--new", "https://bot.example")
     before = file.read_bytes()

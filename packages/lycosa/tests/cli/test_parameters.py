@@ -51,6 +51,6 @@ def test_rare_options_exist() -> None:
     assert "budget" not in rare_options()
 
 
-def test_parse_end_time_includes_the_day() -> None:
+def test_parse_end_time_includes_day() -> None:
     assert parse_time("2023-11-14", NOW) + 86_400 - 1e-6 == parse_end_time("2023-11-14", NOW, "--at")
     assert parse_time("2023-11-14 10:00", NOW) == parse_end_time("2023-11-14 10:00", NOW, "--at")

@@ -55,7 +55,7 @@ def page_of(command: Command, reefs: Path, words: str = "coral reef") -> dict[st
     return hit
 
 
-def test_search_in_a_pipe_is_plain(command: Command, reefs: Path) -> None:
+def test_search_in_pipe_is_plain(command: Command, reefs: Path) -> None:
     code, out, err = command("search", reefs, "coral", "reef", "-n", "3")
     assert (0, "") == (code, err)
     lines = out.split("\n")

@@ -59,7 +59,7 @@ def test_train_on_fetched_pages(model: Path) -> None:
     assert trained.facts["quality"]["accuracy"] > 0.8
 
 
-def test_crawl_for_a_class(server: Server, model: Path) -> None:
+def test_crawl_for_class(server: Server, model: Path) -> None:
     seeds = server.web.seeds(TOPIC)
     crawl = lycosa.crawl(seeds=seeds, model=str(model), targets=["Marine Biology/Coral reefs"], budget=60, **LOCAL)
     pages = [visit for visit in crawl if visit.is_page]

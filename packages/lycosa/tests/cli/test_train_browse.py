@@ -108,7 +108,7 @@ def test_train_browse_quiet_replaces_file(here: Path, command: Command) -> None:
     assert 3 == Browsing.load(here / "again.browsing").states
 
 
-def test_train_browse_reads_pages_of_a_crawl(here: Path, command: Command) -> None:
+def test_train_browse_reads_pages_of_crawl(here: Path, command: Command) -> None:
     told = command.json("train", "browse", "crawl", "--out", "crawl.browsing")
     assert 240 == told["pages"]
     assert told["steps"] > 1000

@@ -69,7 +69,7 @@ def test_find_returns_vanished_pages(tmp_path: Path) -> None:
     assert ("vanished", "2026-01-04T00:00:00+00:00") == (hit.standing, hit.as_dict()["since"])
 
 
-def test_find_excludes_version_that_became_a_copy(tmp_path: Path) -> None:
+def test_find_excludes_version_that_became_copy(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "An axolotl."))
         crawl.page(B, html("B", "A newt."))

@@ -114,7 +114,7 @@ def test_pages_have_state_after_revisits(tmp_path: Path) -> None:
         assert [collection.fate(page.node) for page in view.pages()] == [page.fate for page in view.pages()]
 
 
-def test_url_lookups_hold_the_lock(tmp_path: Path) -> None:
+def test_url_lookups_hold_lock(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()

@@ -183,7 +183,7 @@ def test_page_budget_includes_earlier_runs() -> None:
     assert 3 == len(run(second))
 
 
-def test_request_budget_ignores_revisits_of_a_watch() -> None:
+def test_request_budget_ignores_revisits_of_watch() -> None:
     made = engine(GraphSpace({"a": ["b"], "b": []}), budget=Budget(requests=3))
     for number in range(5):
         made.fold(Visit("a", "revisit", "unchanged", number, data={"follows": 1}))
@@ -492,7 +492,7 @@ class ArchiveStub:
         pass
 
 
-def test_bytes_are_archived_before_the_event() -> None:
+def test_bytes_are_archived_before_event() -> None:
     with_bytes = ok("b")
     with_bytes.exchange = Exchange(b"GET", b"HTTP/1.1 200 OK", [], b"body", b"d" * 32)
     shelf = ArchiveStub()

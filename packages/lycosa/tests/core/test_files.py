@@ -32,7 +32,7 @@ def test_atomic_write_keeps_old_file_on_error(tmp_path: Path) -> None:
     assert [path] == list(tmp_path.iterdir())
 
 
-def test_atomic_write_mode_holds_from_the_start(tmp_path: Path) -> None:
+def test_atomic_write_mode_holds_from_start(tmp_path: Path) -> None:
     path = tmp_path / "key"
     with atomic_write(path, 0o600) as file:
         file.write(b"secret")

@@ -9,7 +9,7 @@ from lycosa.core import nodes as module
 from lycosa.core.nodes import EMPTY, Fingerprints, Nodes, RowIndex, fingerprints
 
 
-def test_fingerprints_equal_a_dict() -> None:
+def test_fingerprints_equal_dict() -> None:
     chance = np.random.default_rng(5)
     made, model = Fingerprints(), dict[int, int]()
     for turn in range(60):

@@ -163,7 +163,7 @@ def test_default_of_lists_is_empty() -> None:
         (Options(strategy="best-first,merge=sum", terms="t", seed_files=["s"]), {}),
     ],
 )
-def test_files_of_a_crawl_are_listed(options: Options, files: dict[str, str]) -> None:
+def test_files_of_crawl_are_listed(options: Options, files: dict[str, str]) -> None:
     assert files == options.files()
 
 

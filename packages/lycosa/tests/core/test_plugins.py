@@ -42,7 +42,7 @@ def test_named_first_plugin_wins_and_reserved_names_are_skipped(monkeypatch: pyt
     assert "lycosa-lab" == foreign.owner
 
 
-def test_missing_names_the_package() -> None:
+def test_missing_error_names_package() -> None:
     error = missing("runners", "ray", "--cluster")
     assert error is not None
     assert ("missing-package", True) == (error.code, "--cluster needs the package lycosa-cluster" in str(error))

@@ -54,7 +54,7 @@ def test_digest_independent_of_parts() -> None:
     assert hashlib.sha256(b"abc").hexdigest() == digest([b"a", b"bc"]) == digest([b"abc"])
 
 
-def test_read_errors_name_the_file_kind_and_command(tmp_path: Path) -> None:
+def test_read_errors_name_file_kind_and_command(tmp_path: Path) -> None:
     path = tmp_path / "n"
     with pytest.raises(InputError, match=r"cannot read the notebook .*No such file"):
         NOTES.read(path, taken)

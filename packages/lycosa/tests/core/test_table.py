@@ -192,7 +192,7 @@ def test_fit_keeps_values() -> None:
     assert (4000, 2000.0) == (len(grown), grown.sum())
 
 
-def test_fit_accepts_a_matrix() -> None:
+def test_fit_accepts_matrix() -> None:
     grown = fit(np.ones((2, 3), np.uint16), 3, 7)
     assert ((1024, 3), np.uint16) == (grown.shape, grown.dtype)
     assert [[1, 1, 1], [7, 7, 7]] == grown[1:3].tolist()

@@ -112,7 +112,7 @@ def test_add_grows_columns() -> None:
     assert [2, 39, 76] == sorted(edges.parents(2_000 + 76).tolist())
 
 
-def test_lookups_beyond_the_end_change_nothing() -> None:
+def test_lookups_beyond_end_change_nothing() -> None:
     edges = LinkEdges()
     add(edges, 0, {1: 0.5})
     edges.parents(1)  # the first lookup builds the chains

@@ -16,7 +16,7 @@ from lycosa.testweb import Web, serve
 TOPIC = "marine biology/coral reefs"
 
 
-def test_max_disk_ends_the_crawl(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_max_disk_ends_crawl(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "CHECK_VISITS", 5)
     place = tmp_path / "c"
     given: dict[str, Any] = {"budget": 60, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}

@@ -339,7 +339,7 @@ def test_unreadable_code_never_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ["", ""] == [files._source(part) for part in (None, BestFirst())]
 
 
-def test_snapshot_without_a_part_is_ignored() -> None:
+def test_snapshot_without_part_is_ignored() -> None:
     with pytest.raises(StateMismatch, match="does not fit"):
         restore_attributes(SimpleNamespace(meaning=None), {"meaning": {"lines": 1}})
 

@@ -178,7 +178,7 @@ def test_facets_with_language_judge(world: World) -> None:
     assert {("context",)} == {tuple(visit.links.facets) for visit in visits if visit.is_page and len(visit.links)}
 
 
-def test_rules_are_copied_with_the_model(world: World, tmp_path: Path) -> None:
+def test_rules_are_copied_with_model(world: World, tmp_path: Path) -> None:
     given = {**MODEL, "strategy": "rules,file={rules},depth=3"}
     options = world.options(given, tmp_path / "files")
     first = world.crawl(tmp_path / "crawl", budget=14, archive=False, **options)

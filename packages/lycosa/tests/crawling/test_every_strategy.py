@@ -110,7 +110,7 @@ def pages_of(events: Sequence[Event]) -> list[Visit]:
 
 
 @pytest.mark.parametrize("strategy", PAGES)
-def test_log_restores_the_strategy(world: World, strategy: str, tmp_path: Path) -> None:
+def test_log_restores_strategy(world: World, strategy: str, tmp_path: Path) -> None:
     async def lived() -> tuple[list[Event], dict[str, Any]]:
         engine = await world.crawl(strategy, PAGES[strategy])
         return list(engine.log), state_of(engine)

@@ -63,7 +63,7 @@ def counts(out: Path, crawl: Crawl) -> set[int]:
 
 
 @pytest.mark.parametrize("kind", ["learns", "does not"])
-def test_labels_change_the_count(tmp_path: Path, kind: str) -> None:
+def test_labels_change_number_of_relevant_pages(tmp_path: Path, kind: str) -> None:
     crawl = begun(tmp_path, kind)
     assert {8} == counts(tmp_path, crawl)
     label(tmp_path, {"train": False})

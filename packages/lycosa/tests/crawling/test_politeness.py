@@ -96,7 +96,7 @@ def test_host_is_requested_sequentially() -> None:
 
 
 @pytest.mark.parametrize("per_host", [1, 3])
-def test_retries_and_redirects_keep_the_delay(per_host: int) -> None:
+def test_retries_and_redirects_keep_delay(per_host: int) -> None:
     web = Web(pages=200, hosts=12, traps=(*TRAPS, "slow"))
     seeds = [*web.seeds(TOPIC), *web.trap_urls("failing"), *web.trap_urls("robots"), *web.trap_urls("slow")]
     engine = run_virtual(_crawled(web, seeds, concurrency=64, per_host=per_host, pages=500))
@@ -333,7 +333,7 @@ def test_waiting_for_address_does_not_slow_host() -> None:
     assert max(run_virtual(pauses())) < 0.5  # a response takes 0.1 s
 
 
-def test_requests_to_an_address_are_spaced() -> None:
+def test_requests_to_address_are_spaced() -> None:
     async def wait_for_address() -> list[tuple[float, int]]:
         politeness = Politeness(clock, delay=1.0, address_delay=0.25)
         entered: list[tuple[float, int]] = []

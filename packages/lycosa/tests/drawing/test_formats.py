@@ -33,7 +33,7 @@ def test_clean_replaces_hostile_characters() -> None:
     assert "a b" == clean("a\tb")
 
 
-def test_clip_counts_the_ellipsis() -> None:
+def test_clip_counts_ellipsis() -> None:
     assert ("abcd", "abc…") == (clip("abcd", 4), clip("abcde", 4))
 
 

@@ -16,7 +16,7 @@ def test_language_judge_sets_flagged_pages_to_zero() -> None:
     assert (0.0, [1.0]) == (judge.judge(page, None).relevance, judge.judge(page, None).link_relevances.tolist())
 
 
-def test_language_judge_threshold_is_that_of_the_inner_judge() -> None:
+def test_language_judge_threshold_is_that_of_inner_judge() -> None:
     assert 0.7 == LanguageJudge(with_labels(RegexJudge("coral", threshold=0.7))).threshold
 
 

@@ -37,7 +37,7 @@ def test_fit_separates_classes(kind: type[LinearSvm] | type[NeuralNetwork], clas
 
 
 @pytest.mark.parametrize(("kind", "module"), [(LinearSvm, "sklearn.svm"), (NeuralNetwork, "sklearn.neural_network")])
-def test_fit_without_scikit_learn_names_the_extra(
+def test_fit_without_scikit_learn_names_extra(
     kind: type[LinearSvm] | type[NeuralNetwork], module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)

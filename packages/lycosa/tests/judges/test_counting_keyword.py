@@ -58,7 +58,7 @@ def test_keyword_window_collapses_spaces() -> None:
     assert [log(2)] == pytest.approx(judgement.link_relevances.tolist())
 
 
-def test_keyword_long_anchor_is_the_window() -> None:
+def test_keyword_long_anchor_is_window() -> None:
     anchor = "reef " + "x" * 100
     judgement = judge(KeywordJudge("reef"), f"reef \x01{anchor}\x02 reef", anchor)
     assert [log(1 + 1)] == pytest.approx(judgement.link_relevances.tolist())

@@ -50,7 +50,7 @@ def test_judge_by_hand() -> None:
     )
 
 
-def test_learn_updates_the_mean() -> None:
+def test_learn_updates_mean() -> None:
     """The mean after two pages is m = (30 c + p1 + p2) / 32, with the page vectors as stored in the log."""
     topic = learned(EmbeddingJudge("tropical ocean"), REEF, TRAIN)
     kept = [np.rint(vectors([f"{page.title} {page.marked}"])[0] * STEPS) / STEPS for page in (REEF, TRAIN)]

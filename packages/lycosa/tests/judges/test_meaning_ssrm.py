@@ -40,7 +40,7 @@ def test_ssrm_equation_9() -> None:
     assert [pytest.approx(expected)] == judge(topic, "", "atoll, atoll, sea").link_relevances.tolist()
 
 
-def test_ssrm_of_equal_words_is_the_cosine() -> None:
+def test_ssrm_of_equal_words_is_cosine() -> None:
     assert pytest.approx(1 / sqrt(2)) == judge(ssrm(floor=1.0, idf="none"), "reef sea").relevance
 
 

@@ -60,7 +60,7 @@ def test_digest_depends_on_weights(tmp_path: Path) -> None:
     assert trained().digest != fit_model("nb", BAGS, 1 - LABELS, CLASSES, TERMS, 1, {"pages": 7}).digest
 
 
-def test_save_writes_a_readable_header(written: bytes) -> None:
+def test_save_writes_readable_header(written: bytes) -> None:
     first, _, third = written.split(b"\n")[:3]
     header = json.loads(third)
     assert b"lycosa-model 1" == first

@@ -146,7 +146,7 @@ def test_load_by_path(model: TrainedModel, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.0, -0.1, 1.5, float("nan")])
-def test_threshold_must_be_a_probability(model: TrainedModel, threshold: float) -> None:
+def test_threshold_must_be_probability(model: TrainedModel, threshold: float) -> None:
     with raises_input_error("out-of-range"):
         ModelJudge(model, ["Sea"], threshold)
 

@@ -4,7 +4,7 @@ from lycosa.core.types import Page
 from lycosa.judges.space_judge import SpaceJudge
 
 
-def test_judge_returns_values_of_the_space() -> None:
+def test_judge_returns_values_of_space() -> None:
     judgement = SpaceJudge().judge(Page("ok", data={"beta": 3.0, "alpha": [0.5, 2.0]}), None)
     assert (3.0, [0.5, 2.0]) == (judgement.relevance, judgement.link_relevances.tolist())
 

@@ -26,7 +26,7 @@ def learned(*texts: str) -> Vocabulary:
     return words
 
 
-def test_relevance_of_the_query_itself_is_1() -> None:
+def test_relevance_of_query_itself_is_1() -> None:
     assert pytest.approx(1.0) == judge(VectorJudge("coral reef"), page("reefs and corals")).relevance
 
 
@@ -34,7 +34,7 @@ def test_relevance_without_query_words_is_0() -> None:
     assert 0.0 == judge(VectorJudge("coral reef"), page("trains and timetables")).relevance
 
 
-def test_relevance_before_the_first_page() -> None:
+def test_relevance_before_first_page() -> None:
     """Before the first page all idf are equal and cancel: coral 3 times, reef, sea against coral, reef."""
     coral, reef, sea = 1 + log(3), 1.0, 1.0
     expected = (coral + reef) / (sqrt(coral**2 + reef**2 + sea**2) * sqrt(2))

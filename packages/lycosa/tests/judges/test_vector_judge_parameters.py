@@ -33,7 +33,7 @@ def test_equations_1_and_2() -> None:
 
 
 @pytest.mark.paper("batsakis-eq2")
-def test_two_words_of_the_query() -> None:
+def test_two_words_of_query() -> None:
     """Words missing in the background count with N_j = 1: the query is coral sea lagoon, without lagoon on the page."""
     coral, sea, lagoon = log(100 / 5), log(100 / 50), log(100 / 1)
     expected = (coral**2 + sea**2) / (sqrt(coral**2 + sea**2) * sqrt(coral**2 + sea**2 + lagoon**2))
@@ -210,7 +210,7 @@ def test_facets_context_of_extracted_page() -> None:
     assert [1 / sqrt(18), 0.0] == pytest.approx(judgement)
 
 
-def test_links_add_no_words_to_the_vocabulary() -> None:
+def test_links_add_no_words_to_vocabulary() -> None:
     words, topic = Vocabulary(), VectorJudge("coral")
     topic.facets = ("context", "url")
     page = linked(("here", "coral unheard", "http://a.test/unseen-coral"))
@@ -221,7 +221,7 @@ def test_links_add_no_words_to_the_vocabulary() -> None:
     assert "unheard" not in words.id_of
 
 
-def test_facets_with_more_words_than_the_cache() -> None:
+def test_facets_with_more_words_than_cache() -> None:
     topic = VectorJudge("coral", idf="none", tf="raw")
     topic.facets = ("context",)
     links = Links.to(*map(str, range(60_000)))

@@ -73,7 +73,7 @@ def test_open_index_reads_file_once(path: Path, cache: Path, scans: Scans) -> No
     assert [path.name] == [file.name for file in path.parent.iterdir() if file.is_file()]
 
 
-def test_open_index_reads_a_changed_file(path: Path, scans: Scans) -> None:
+def test_open_index_reads_changed_file(path: Path, scans: Scans) -> None:
     first = opened(path)
     with open(path, "ab") as file:
         file.write(write(path.with_name("more.warc.gz"), *map(record, URLS[4:])).read_bytes())

@@ -108,7 +108,7 @@ def test_diff_short_blocks_do_not_move() -> None:
     assert ["added", "same", "removed"] == states(diff("Reefs\nRead more", "Read more\nReefs"))
 
 
-def test_diff_moved_block_within_a_row_belongs_to_it() -> None:
+def test_diff_moved_block_within_row_belongs_to_it() -> None:
     moved = "These five words have moved."
     halves = "Corals grow slowly in the sea and they bleach", "when it is too warm for weeks on end."
     stays = ["A line that stays here.", "And another one."]

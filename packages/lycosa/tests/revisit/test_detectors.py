@@ -200,7 +200,7 @@ def test_judge_change_unreadable_body_is_text() -> None:
     assert ("text", 1.0) == (change.kind, change.magnitude)
 
 
-def test_detectors_without_bodies_use_the_log() -> None:
+def test_detectors_without_bodies_use_log() -> None:
     old = Snapshot(URL, links=["http://a.test/"], simhash=0b1, relevance=0.9, threshold=0.5)
     new = Snapshot(URL, links=["http://b.test/"], simhash=0b1, relevance=0.2, threshold=0.5)
     said = {name: detector(name)(old, new) for name in DETECTORS}
@@ -339,7 +339,7 @@ def test_parse_detectors_unknown_name() -> None:
         detector("md5")
 
 
-def test_main_text_keeps_short_links_of_a_directory() -> None:
+def test_main_text_keeps_short_links_of_directory() -> None:
     old = page("<title>Fish</title><ul>" + "".join(f"<li><a href=/{n}>Fish {n}</a>" for n in "abcdefghij") + "</ul>")
     new = page(old.source.replace("</ul>", "<li><a href=/k>Fish k</a></ul>"))
     change = judge_change(old, new)

@@ -409,7 +409,7 @@ def work(pages: int, looks: int) -> tuple[int, int]:
     return counted[True], counted[False]
 
 
-def test_visit_replans_a_single_page() -> None:
+def test_visit_replans_single_page() -> None:
     looks = 3 * ROUND
     for pages in (300, 2_400):
         planned, single = work(pages, looks)

@@ -55,7 +55,7 @@ def test_moved_and_vanished_pages_are_reported(tmp_path: Path) -> None:
     assert not {node for node in stays if told.get(node) in ("moved", "vanished")}
 
 
-def test_relevances_of_shards_are_kept_until_a_revisit(tmp_path: Path) -> None:
+def test_relevances_of_shards_are_kept_until_revisit(tmp_path: Path) -> None:
     web = Web(seed=3, pages=60, hosts=4, traps=())
     topic, out = web.topics[0], tmp_path / "c"
 

@@ -197,7 +197,7 @@ while True:
 """
 
 
-def test_kill_at_any_moment_leaves_a_checkpoint(tmp_path: Path) -> None:
+def test_kill_at_any_moment_leaves_checkpoint(tmp_path: Path) -> None:
     for pause in (0.0, 0.013, 0.031):
         with subprocess.Popen([sys.executable, "-c", WRITING, str(tmp_path)], stdout=subprocess.PIPE) as writer:
             assert writer.stdout is not None

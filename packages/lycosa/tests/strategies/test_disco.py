@@ -165,7 +165,7 @@ def test_classifier_by_hand() -> None:
     assert pytest.approx([w, -w]) == made.parts()["classifier"].tolist()
 
 
-def test_scores_average_the_parts() -> None:
+def test_scores_average_parts() -> None:
     made = like()
     parts = made.parts()
     assert ["Bayesian Sets", "classifier", "cosine", "Jaccard"] == list(parts)

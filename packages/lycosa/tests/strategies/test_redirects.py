@@ -29,7 +29,7 @@ def ends(*pairs: str) -> str:
     return "".join(table.nodes[row] for row in redirects.edges(table)[1])
 
 
-def test_edges_without_redirects_are_the_tables() -> None:
+def test_edges_without_redirects_equal_edges_of_table() -> None:
     redirects, table = moved()
     parent, child = redirects.edges(table)
     assert np.shares_memory(parent, table.edges.parent)

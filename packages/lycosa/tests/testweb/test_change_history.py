@@ -90,7 +90,7 @@ def test_apply_bounds_paragraphs_and_links() -> None:
     assert len(links) == len(set(links)) == MAX_ADDED_LINKS
 
 
-def test_apply_never_repeats_a_state() -> None:
+def test_apply_never_repeats_state() -> None:
     states = [STATE]
     for kind in ["replace", "table", "title", "structure", "add", "topic", "topic"] * 3:
         states.append(changed(states[-1], kind))

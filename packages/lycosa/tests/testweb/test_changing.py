@@ -92,7 +92,7 @@ def test_version_counts_real_changes(web: ChangingWeb) -> None:
         assert all(early < change.time <= late for change in real)
 
 
-def test_changes_alter_their_part_of_the_page(steady: ChangingWeb) -> None:
+def test_changes_alter_their_part_of_page(steady: ChangingWeb) -> None:
     web = steady
     seen: Counter[str] = Counter()
     for url in web.urls():
@@ -246,7 +246,7 @@ def test_traps_equal_those_of_plain_web() -> None:
     assert article(web.response(copy)) == article(web.response(plain.canonical(copy) or ""))
 
 
-def test_response_takes_at_most_twice_the_plain_time() -> None:
+def test_response_takes_at_most_twice_plain_time() -> None:
     plain, fresh = (Web(pages=600, hosts=22, traps=()) for _ in range(2))
     urls = list(Web(pages=600, hosts=22, traps=()).urls())[::2]
 

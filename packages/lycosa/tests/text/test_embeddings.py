@@ -88,7 +88,7 @@ def test_vectors_rows_have_length_1_or_0() -> None:
     assert (0, DIMENSIONS) == vectors([]).shape
 
 
-def test_vectors_are_independent_of_the_batch() -> None:
+def test_vectors_are_independent_of_batch() -> None:
     texts = ["coral reef", "サンゴ礁", "Обесцвечивание кораллов", "🪸 fish\ud800", "naïve café", "a" * 500, ""]
     together = vectors(texts)
     for text, row in zip(texts, together, strict=True):
@@ -102,13 +102,13 @@ def test_vectors_of_related_words_are_near() -> None:
     assert abs(doctor @ kitten) < 0.2
 
 
-def test_vectors_skip_stop_words_of_the_language() -> None:
+def test_vectors_skip_stop_words_of_language() -> None:
     german, english, without = vectors(["die Riffe"], "de"), vectors(["die Riffe"]), vectors(["Riffe"])
     assert without[0] == pytest.approx(german[0], abs=1e-6)
     assert abs(without[0] @ english[0]) < 0.9
 
 
-def test_vectors_ignore_the_end_of_huge_texts() -> None:
+def test_vectors_ignore_end_of_huge_texts() -> None:
     start = "coral reef " * 20_000
     assert vectors([start[: embeddings.MAX_CHARACTERS]])[0] == pytest.approx(
         vectors([start + "train " * 9999])[0], abs=1e-6
@@ -142,7 +142,7 @@ def test_vectors_open_no_sockets(monkeypatch: pytest.MonkeyPatch, fresh: None) -
     assert before == logging.getLogger().handlers
 
 
-def test_hatch_build_reproduces_the_files(tmp_path: Path) -> None:
+def test_hatch_build_reproduces_files(tmp_path: Path) -> None:
     spec = spec_from_file_location("vectors", ROOT / "packages" / "lycosa" / "hatch_build.py")
     assert spec is not None
     assert spec.loader is not None
@@ -154,7 +154,7 @@ def test_hatch_build_reproduces_the_files(tmp_path: Path) -> None:
     assert "Lee Miller" in (embeddings.HERE / "LICENSE").read_text()
 
 
-def test_pieces_cut_like_the_tokenizer() -> None:
+def test_pieces_cut_like_tokenizer() -> None:
     package = distribution("wordllama")
     config = package.locate_file("wordllama/tokenizers/l2_supercat_tokenizer_config.json")
     cutter = Tokenizer.from_file(str(config)).model

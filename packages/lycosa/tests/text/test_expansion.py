@@ -44,7 +44,7 @@ def test_anchors_weigh_synonyms_by_idf_of_their_term() -> None:
     assert [2 * car * car / (sqrt(2 * car**2 + sea**2) * sqrt(2 * car**2))] == pytest.approx(cosines)
 
 
-def test_pickle_drops_the_cache() -> None:
+def test_pickle_drops_cache() -> None:
     used = expansion()
     used.anchors(["car"], Vocabulary())
     copy = pickle.loads(pickle.dumps(used))

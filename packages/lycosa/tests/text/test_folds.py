@@ -24,7 +24,7 @@ def test_folds_are_stratified() -> None:
     assert [3] * 3 == [int((labels[left_out] == 1).sum()) for _, left_out in folds(labels, 0)]
 
 
-def test_folds_depend_on_the_seed() -> None:
+def test_folds_depend_on_seed() -> None:
     labels = np.zeros(50, np.intp)
     first, again, other = ([left.tolist() for _, left in folds(labels, seed)] for seed in (1, 1, 2))
     assert first == again

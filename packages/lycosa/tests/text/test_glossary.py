@@ -52,7 +52,7 @@ def test_bags_prefer_longest_phrases(text: str, expected: list[str]) -> None:
     assert expected == terms(text)
 
 
-def test_bags_phrases_end_with_the_text() -> None:
+def test_bags_phrases_end_with_text() -> None:
     words = Glossary(LAND, "reef", "ehrig").words()
     bags = words.bags(["a coral", "reef", "", "coral reef reef"])
     found = [[words.terms[n] for n in bags.columns[a:b]] for a, b in zip(bags.starts, bags.starts[1:], strict=False)]

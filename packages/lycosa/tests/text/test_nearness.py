@@ -42,7 +42,7 @@ def test_tf_idf_of_texts_and_topic(tf: nearness.Tf, twice: float) -> None:
     assert [2 * log(5)] == pytest.approx(query.tolist())
 
 
-def test_settings_returns_parameters_of_the_measure() -> None:
+def test_settings_returns_parameters_of_measure() -> None:
     assert {"a": 1, "b": 2} == nearness.settings("li", 1, 2, 3)
     assert {"df": 3} == nearness.settings("ehrig", 1, 2, 3)
     assert {} == nearness.settings("path", 1, 2, 3)

@@ -54,7 +54,7 @@ def test_quality_uses_link_words_only_if_others_are_few() -> None:
     assert quality(np.array(links + prose, np.int32)) > 0.9
 
 
-def test_quality_includes_the_end_of_long_pages() -> None:
+def test_quality_includes_end_of_long_pages() -> None:
     draw = random.Random(1)
     stuffing = draw.choices(range(8), k=20 * MAX_WORDS)
     assert quality(np.array([*range(100, 100 + MAX_WORDS), *stuffing], np.int32)) < 0.5

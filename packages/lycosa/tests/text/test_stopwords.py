@@ -70,7 +70,7 @@ def test_stop_words_have_no_terms(code: str) -> None:
 
 
 @each(STEMMERS)
-def test_stop_words_of_a_sentence(code: str) -> None:
+def test_stop_words_of_sentence(code: str) -> None:
     sentence, function_words, rest = SENTENCES[code]
     assert set() == set(function_words.split()) - stop_words(code)
     reading = Vocabulary().read(Page("ok", marked=sentence, language=code))

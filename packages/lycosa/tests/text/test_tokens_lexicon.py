@@ -32,7 +32,7 @@ TOKENS = st.lists(
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(TOKENS, max_size=4))
-def test_ids_equal_a_dictionary(pages: list[list[str]]) -> None:
+def test_ids_equal_dictionary(pages: list[list[str]]) -> None:
     numbers = Numbers()
     lexicon, plain = Lexicon(numbers), Numbers()
     for page in pages:
@@ -81,7 +81,7 @@ def test_ids_with_few_slots() -> None:
     assert list(range(300)) == lexicon.ids(text).tolist() == lexicon.ids(text).tolist()
 
 
-def test_lexicons_respect_the_limit() -> None:
+def test_lexicons_respect_limit() -> None:
     lexicon = Lexicon(lambda tokens: [len(token) for token in tokens], max_tokens=100)
     for number in range(1_000):
         assert [len(str(number))] == lexicon.of([b"%d" % number])

@@ -119,7 +119,7 @@ def test_idf_by_hand() -> None:
     assert expected == pytest.approx(words.idf(np.array([0, 1], np.uint32)).tolist())
 
 
-def test_spans_are_the_words_of_each_link() -> None:
+def test_spans_are_words_of_each_link() -> None:
     words = Vocabulary()
     reading = words.read(page("see \x01coral reef\x02 and \x01\x02\x01polyp\x02"))
     starts, ends = reading.spans()
@@ -156,7 +156,7 @@ def test_learn_grows_frequencies() -> None:
     assert 9000 == replayed.frequency.sum()
 
 
-def test_read_after_reset_of_the_lexicon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_after_reset_of_lexicon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.text.tokens._MAX_TOKENS", 10)
     words = Vocabulary()
     text = " ".join(f"w{n}q" for n in range(100))
@@ -212,7 +212,7 @@ def test_read_stem_has_one_id_in_all_languages() -> None:
         ("en", "de-de, en", ("de", ["haus"])),
     ]
 )
-def test_read_uses_language_of_the_page(own: str, declared: str, expected: tuple[str, list[str]]) -> None:
+def test_read_uses_language_of_page(own: str, declared: str, expected: tuple[str, list[str]]) -> None:
     words = Vocabulary(own)
     reading = words.read(Page("ok", marked="Die Häuser", language=declared))
     assert expected == (reading.language, words.terms)

@@ -338,7 +338,7 @@ def visit(node: str, word: str, relevance: float, *links: str, first: bool = Fal
     return Visit(node, "page", "ok", 1, relevance=relevance, terms=terms, links=Links.to(*links))
 
 
-def test_train_browse_on_a_crawl(tmp_path: Path) -> None:
+def test_train_browse_on_crawl(tmp_path: Path) -> None:
     place = crawl(
         tmp_path / "crawl",
         visit("http://a/", "rail", 0.1, "http://moved/", "http://never/", "http://a/", "http://moved/", first=True),

@@ -40,7 +40,7 @@ def test_means_by_hand() -> None:
 
 
 @pytest.mark.paper("batsakis-kmeans")
-def test_kmeans_two_groups_on_a_line() -> None:
+def test_kmeans_two_groups_on_line() -> None:
     """The points -1, 1 and 9, 11 have the means 0 and 10, at a distance of 1 each, so the sum of squares is 4."""
     found = kmeans(line(-1, 9, 1, 11), 2)
     assert [0, 1, 0, 1] == found.labels.tolist()
@@ -48,7 +48,7 @@ def test_kmeans_two_groups_on_a_line() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_kmeans_finds_the_generating_clusters(seed: int) -> None:
+def test_kmeans_finds_generating_clusters(seed: int) -> None:
     points, corner = crowd(6, 20, seed)
     found = kmeans(points, 6, seed)
     assert 6 == len(set(zip(found.labels.tolist(), corner.tolist(), strict=True)))

@@ -27,11 +27,11 @@ def test_bic_by_hand() -> None:
 
 
 @pytest.mark.parametrize("centres", [2, 3, 4, 5])
-def test_xmeans_finds_the_number_of_clusters(centres: int) -> None:
+def test_xmeans_finds_number_of_clusters(centres: int) -> None:
     assert centres == xmeans(clouds(centres, 30)).count
 
 
-def test_xmeans_keeps_a_single_cloud() -> None:
+def test_xmeans_keeps_single_cloud() -> None:
     assert 1 == xmeans(clouds(8, 25, width=5.0), fewest=1).count
 
 
@@ -40,7 +40,7 @@ def test_xmeans_is_deterministic() -> None:
     assert xmeans(points, 4).labels.tolist() == xmeans(points, 4).labels.tolist()
 
 
-def test_xmeans_respects_the_maximum() -> None:
+def test_xmeans_respects_maximum() -> None:
     assert 3 == xmeans(clouds(5, 20), max_clusters=3).count
 
 

@@ -30,7 +30,7 @@ def warc(path: Path, *bodies: str) -> None:
             file.write(top.encode() + http + b"\r\n\r\n")
 
 
-def test_measure_counts_pages_with_a_word(tmp_path: Path) -> None:
+def test_measure_counts_pages_with_word(tmp_path: Path) -> None:
     """A word is counted once per page: 'coral' is on two of three pages, twice on one of them, and has 2."""
     write(tmp_path / "d", a="corals, a coral", b="coral sea", c="seas")
     found = measure([str(tmp_path / "d")])

@@ -27,7 +27,7 @@ def test_hold_out_share_of_each_class() -> None:
     assert [10, 2, 1] == np.bincount(labels[held]).tolist()
 
 
-def test_hold_out_depends_on_the_seed() -> None:
+def test_hold_out_depends_on_seed() -> None:
     labels, groups = np.zeros(100, np.intp), np.arange(100)
     first, again, other = (hold_out(labels, groups, 0.2, seed)[1].tolist() for seed in (1, 1, 2))
     assert first == again

@@ -26,7 +26,7 @@ def words(record: BrowsingRecord, url: str) -> set[str]:
     return {record.corpus.vocabulary.terms[number] for number in page.terms.ids.tolist()}
 
 
-def test_read_record_fields_of_a_line(tmp_path: Path) -> None:
+def test_read_record_fields_of_line(tmp_path: Path) -> None:
     record = read_record(
         lines(
             tmp_path / "r.jsonl",

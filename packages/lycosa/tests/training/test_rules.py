@@ -122,7 +122,7 @@ def test_train_rules_walk_ends_at_page_without_links(tmp_path: Path) -> None:
 
 
 @pytest.mark.paper("rules-generation", "rules-table-1")
-def test_train_rules_tables_1_and_2_of_the_paper(tmp_path: Path) -> None:
+def test_train_rules_tables_1_and_2_of_paper(tmp_path: Path) -> None:
     learned = train_rules(paper_table(tmp_path / "t.tsv"), small_model(), paper_web())
     assert TABLE_1 == cases(learned.book)
     assert {
@@ -135,7 +135,7 @@ def test_train_rules_tables_1_and_2_of_the_paper(tmp_path: Path) -> None:
 
 
 @pytest.mark.paper("rules-train-1")
-def test_train_rules_count_a_page_once_per_class(tmp_path: Path) -> None:
+def test_train_rules_count_page_once_per_class(tmp_path: Path) -> None:
     web = Pages(
         {
             "http://a.test/1": page("DH", "http://c.test/", "http://c.test/", "http://a.test/1"),
@@ -189,7 +189,7 @@ def test_train_rules_of_merged_classes_and_spellings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("language", "word"), [("de", "straßen"), ("en", "stations")])
-def test_train_rules_use_language_of_the_model(language: str, word: str) -> None:
+def test_train_rules_use_language_of_model(language: str, word: str) -> None:
     from lycosa.text.tokens import stems
 
     stem = stems(word, language)[0]
@@ -244,7 +244,7 @@ def write_log(path: Path, *visits: Visit) -> str:
     return str(path)
 
 
-def test_train_rules_on_a_crawl(tmp_path: Path) -> None:
+def test_train_rules_on_crawl(tmp_path: Path) -> None:
     path = write_log(
         tmp_path / "crawl",
         visit("a", "DH", "b", "moved", "circle", "never fetched", "a", "back", first=True),
@@ -264,7 +264,7 @@ def test_train_rules_on_a_crawl(tmp_path: Path) -> None:
     assert {"DH": {"CH", "PH"}, "CH": {"DH"}} == {source: set(row) for source, row in walked.items()}
 
 
-def test_train_rules_on_a_crawl_with_damaged_words(tmp_path: Path) -> None:
+def test_train_rules_on_crawl_with_damaged_words(tmp_path: Path) -> None:
     path = write_log(tmp_path / "crawl", visit("a", "CH", "b"))
     with pytest.raises(DamagedError, match="unknown term ids"):
         train_rules(path, small_model(), paper_web())

@@ -35,7 +35,7 @@ def test_sessions_skip_starts_without_path() -> None:
     assert [] == list(sessions(WEB.__getitem__, {"target"}.__contains__, ["start"], max_distance=1))
 
 
-def test_sessions_depend_on_the_seed() -> None:
+def test_sessions_depend_on_seed() -> None:
     again = [list(sessions(WEB.__getitem__, {"target"}.__contains__, ["start"] * 9, random_seed=s)) for s in (1, 1, 2)]
     assert again[0] == again[1]
     assert again[0] != again[2]

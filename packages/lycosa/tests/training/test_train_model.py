@@ -52,7 +52,7 @@ def test_train_separates_classes(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.paper("rules-train-0")
-def test_train_uses_all_pages_for_the_model(tmp_path: Path) -> None:
+def test_train_uses_all_pages_for_model(tmp_path: Path) -> None:
     root = write(tmp_path / "pages", COUNTS)
     contents = []
     for share in (0.0, 0.2, 0.5):
@@ -150,7 +150,7 @@ def test_train_rejects_bad_output_paths(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["svm", "nn", "tree"])
-def test_train_without_scikit_learn_names_the_extra(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_train_without_scikit_learn_names_extra(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     root = write(tmp_path / "pages", {"Sea/Reefs": 3, "Trains": 3})
     with pytest.raises(InputError, match=r"pip install 'lycosa\[train\]', or use --kind nb"):

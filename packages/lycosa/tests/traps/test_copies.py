@@ -66,7 +66,7 @@ def test_original_without_digest_is_none() -> None:
     assert "" == knowing(one).original(other)
 
 
-def test_original_is_not_the_page_itself() -> None:
+def test_original_of_page_is_not_the_page() -> None:
     made = knowing(page("a", 7, digest=b"x"))
     assert "" == made.original(page("a", 7, digest=b"x"))
     assert "" == made.original(page("a", 6, digest=b"y"))

@@ -684,7 +684,7 @@ def test_small_sites_with_one_parameter_are_not_held(pages: list[str]) -> None:
     assert FREE == steps.level(pages[9])
 
 
-def test_pages_of_a_list_are_not_held() -> None:
+def test_pages_of_list_are_not_held() -> None:
     steps = CrawlSteps()
     for number in range(1, 21):
         items = [f"{A}/item/{10 * number + n}" for n in range(10)]

@@ -64,6 +64,6 @@ def test_limit_cpu_time_kills_process() -> None:
     assert -signal.SIGXCPU == subprocess.run([sys.executable, "-c", code], timeout=300).returncode
 
 
-def test_run_raises_errors_of_the_reader(pool: WorkerPool) -> None:
+def test_run_raises_errors_of_reader(pool: WorkerPool) -> None:
     with pytest.raises(RuntimeError, match="AttributeError"):
         pool.run("page", 7, URL, "", "")

@@ -147,7 +147,7 @@ def test_context_at_edge_of_text_is_shorter() -> None:
     assert "l1 coral reef" == numbered("coral reef", before=1, after=0)
 
 
-def test_context_of_long_anchor_is_the_anchor() -> None:
+def test_context_of_long_anchor_is_anchor() -> None:
     anchor = " ".join(f"w{n}" for n in range(20))
     assert anchor == numbered(anchor)
 

@@ -53,7 +53,7 @@ def test_tag_paths_keep_nearest_tags() -> None:
     assert [f"{last} a", " ".join(["html", "body", *(f"div.d{n}" for n in range(20)), "a"])] == paths(backwards)
 
 
-def test_tag_paths_cut_long_names_at_a_tag() -> None:
+def test_tag_paths_cut_long_names_at_tag() -> None:
     found = paths(f"<div class={'c' * 30}>" * 20 + "<a href=/b>x</a>")
     assert [" ".join([f"div.{'c' * 30}"] * 14 + ["a"])] == found
     assert 491 == len(found[0]) <= MAX_PATH

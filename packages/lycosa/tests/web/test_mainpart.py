@@ -127,7 +127,7 @@ def test_main_part_of_hostile_pages(name: str) -> None:
 
 
 @given(st.text(st.sampled_from("\x01\x02\x03FNCBATHDE\n <>/abc"), max_size=200))
-def test_main_part_ignores_marker_characters_of_the_page(text: str) -> None:
+def test_main_part_ignores_marker_characters_of_page(text: str) -> None:
     document = extract(f"<p>coral</p><nav>{text}</nav>".encode(), "http://h/", "utf-8")
     assert not set(document.main) & set("\x01\x02\x03")
     assert "\x03" not in document.marked

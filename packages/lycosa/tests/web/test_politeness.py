@@ -107,7 +107,7 @@ def test_delay_counts_between_sent_requests(time: Time) -> None:
     assert 102.0 == politeness.ready("a")[0]
 
 
-def test_end_of_unsent_request_costs_a_delay(time: Time) -> None:
+def test_end_of_unsent_request_costs_delay(time: Time) -> None:
     politeness = Politeness(time, delay=1.0, at_once=2)
     politeness.begin("a")
     politeness.end("a", 0.0)

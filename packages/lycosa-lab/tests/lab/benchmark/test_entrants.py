@@ -16,7 +16,7 @@ def test_kind_of_each_entrant() -> None:
     assert not any(entrants.is_rival(name) for name in ("oracle", "craw4llm"))
 
 
-def test_entrants_accept_facts_of_a_trial() -> None:
+def test_entrants_accept_facts_of_trial() -> None:
     index = CorpusIndex.of({"a": ["b"]}, score={"b": 1.0})
     subject = HuntSubject("x", index.score, "reef", (1,))
     guide = Judgements.given(index)

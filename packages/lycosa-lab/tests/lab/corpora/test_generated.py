@@ -33,7 +33,7 @@ def test_generate_has_given_size_and_shares(france: CorpusIndex) -> None:
 
 @pytest.mark.paper("gouriten-social-graphs")
 @pytest.mark.parametrize("like", list(KINDS))
-def test_generate_shares_of_the_paper(like: str, tmp_path: Path) -> None:
+def test_generate_shares_of_paper(like: str, tmp_path: Path) -> None:
     index = generate(tmp_path / "made.index", like, nodes=50_000)
     kind = KINDS[like]
     assert round(kind.share * 50_000) == np.count_nonzero(index.score)

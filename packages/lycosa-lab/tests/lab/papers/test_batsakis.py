@@ -68,7 +68,7 @@ LEARNING = {"hmm": 10.0, "hmm-xmeans": 10.0, "hybrid": 20.0, "hybrid-anchor": 30
 
 
 @pytest.mark.paper("batsakis-experiment-classic")
-def test_claims_hold_on_results_like_the_thesis() -> None:
+def test_claims_hold_on_results_like_thesis() -> None:
     assert ["holds"] * 9 == verdicts(judged(CLASSIC), judged(SEMANTIC), judged(LEARNING))
 
 

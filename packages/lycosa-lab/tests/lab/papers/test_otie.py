@@ -49,7 +49,7 @@ def crawls(by: dict[Measure, dict[str, np.ndarray]], spent: bool = False) -> Cra
 
 
 @pytest.mark.paper("otie-experiment")
-def test_claims_hold_on_results_like_the_paper() -> None:
+def test_claims_hold_on_results_like_paper() -> None:
     harvests = compared(breadth_first=0.1, link_context=0.5, opic=0.2, otie=0.4)
     recalls = compared(breadth_first=0.1, link_context=0.3, opic=0.2, otie=0.6)
     report = crawls({HARVEST: harvests, CLASSIFIERS: harvests, RECALL: recalls})

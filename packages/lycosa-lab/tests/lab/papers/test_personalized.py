@@ -38,7 +38,7 @@ def test_average_precision_by_hand() -> None:
     assert [1.0, 0.5] == [paper.average_precision(np.array(hits)) for hits in ([True, False], [False, True])]
 
 
-def test_search_string_is_not_the_label() -> None:
+def test_search_string_is_not_label() -> None:
     truth = np.zeros(1, np.float32)
     assert paper.search_string(HuntSubject("Sea/Whales", truth, "whale krill baleen")) == "krill"
     assert paper.search_string(HuntSubject("Sea/Coral_reefs", truth, "coral reefs")) == "coral reefs"

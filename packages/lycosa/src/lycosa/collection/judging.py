@@ -369,7 +369,7 @@ class _Rejudging:
 
 
 class _ArchiveJudge:
-    """Judge of archived pages, for judges that need the content of pages."""
+    """Adapter that applies a judge to archived pages, for judges that need the content of pages."""
 
     def __init__(self, collection: CrawlDirectory, judge: Judge) -> None:
         self.collection, self.judge = collection, judge

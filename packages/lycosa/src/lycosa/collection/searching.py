@@ -464,7 +464,7 @@ class IndexRanking:
 # few seconds at a time.
 
 MAX_STEP_SECONDS = 4.0  # maximum time of indexing before the lock is released
-FOLLOWER = "follower"  # lock of the process that keeps the indexes up to date
+FOLLOWER = "follower"  # name of the lock of the process that keeps the indexes up to date
 POLL_SECONDS = 5.0  # interval of checking whether a crawl is running
 
 

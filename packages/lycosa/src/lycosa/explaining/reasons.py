@@ -132,7 +132,7 @@ async def _replay(
 # State that does not affect the priorities of waiting links.
 SKIPPED_STATE = ("judge", "model_updates", "reader", "trap_filter copies")
 MAX_REPLAYED_EVENTS = 100_000  # events replayed by default to explain one priority: a few minutes
-IN_FLIGHT = 64  # pages in flight and a margin: the event of a pick is among so many events before that of the visit
+IN_FLIGHT = 64  # maximum number of events between a pick and its visit: pages in flight, and a margin
 MAX_PARENTS_READ, MAX_PARENTS_SHOWN = 500, 5
 _SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
 

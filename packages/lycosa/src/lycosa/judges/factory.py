@@ -90,7 +90,7 @@ def make_judge(options: Options, learned: dict[str, Any] | None = None) -> Judge
         arguments |= {"words": options.topic, "examples": learned or {}}
     elif options.examples:
         weights = _with_words(dict(learned or {}), options.topic)
-        # Long queries match by chance more often: for forty words or more, as from examples, the best threshold is .16
+        # Long queries match by chance more often. For forty words or more, as from examples, the best threshold is .16
         # in an encyclopaedia and .3 on the test web.
         default_threshold = min(0.2, THRESHOLD + 0.0025 * len(weights))
         arguments = {"threshold": default_threshold, **arguments, "words": weights, "stemmed": True}

@@ -12,7 +12,7 @@ from lycosa.core.table import DONE, OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.redirects import Redirects
 
-BLOCK = 1024  # rows per entry of the index that finds the richest row
+BLOCK = 1024  # rows per entry of the index by which the richest row is found
 UNIT = 2.0**400  # if an amount exceeds it, all cash is rescaled, to avoid overflow
 
 

@@ -15,7 +15,7 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
 
-NEARER = 1e-9  # cost of each link from a seed: less than any keyword, so that it only breaks ties
+NEARER = 1e-9  # cost of each link from a seed, so small compared with a keyword that it only breaks ties
 
 
 @dataclass

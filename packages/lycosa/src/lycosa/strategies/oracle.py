@@ -77,7 +77,7 @@ def _check(scores: Mapping[str, float]) -> None:
 
 def read_scores(path: Path) -> dict[str, float]:
     """Read a score file: a node, a tab and its score on each line; empty lines are skipped."""
-    # split at \n only: names of nodes may contain other line breaks
+    # split at \n only, since names of nodes may contain other line breaks
     lines = read_input(path, 1_000_000_000, "the scores").split(b"\n")
     scores: dict[str, float] = {}
     for number, line in enumerate(lines, 1):

@@ -153,7 +153,7 @@ class RuleBook:
 
     def save(self, path: Path) -> None:
         """Write the rules as an editable table: from, to, probability, count."""
-        lines = [HEADER, "# Edit the probabilities as you like: those of a class may not exceed 1 together.", _COLUMNS]
+        lines = [HEADER, "# You can edit the probabilities. The sum of those from a class must not exceed 1.", _COLUMNS]
         lines += [f"{rule.source}\t{rule.to}\t{rule.probability:.9g}\t{rule.cases:.9g}" for rule in self]
         with atomic_write(path) as file:
             file.write(("\n".join(lines) + "\n").encode())

@@ -230,7 +230,7 @@ class SleepingBandit:
         return dict(sorted(terms.items(), key=lambda term: -term[1]))
 
     def _record_pull(self, row: int, relevant: bool, table: Table) -> None:
-        """Record a pull of the page's group; the reward of a predicted page goes to the group of its parent."""
+        """Record a pull of the page's group; the reward of a predicted page is that of its parent's group."""
         group, groups = int(self.group_[row]) - 1, self.groups_
         if group < 0:  # seeds have no group
             return

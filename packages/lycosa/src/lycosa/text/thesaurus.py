@@ -23,8 +23,8 @@ def read_thesaurus(path: Path) -> Ontology:
     """Read an ontology from a TSV table with the columns `term`, `relation`, `term`.
 
     `#` starts a comment line; a first line with `relation` in the middle is a header. `is-a` and `broader` mean that
-    the second term is broader, `narrower` that the first one is; `related` and `part-of` are symmetric; `synonym` makes
-    both words of one concept. Case and spaces are ignored.
+    the second term is broader, `narrower` that the first one is; `related` and `part-of` are symmetric; `synonym`
+    assigns both words to one concept. Case and spaces are ignored.
 
     Markup is removed; a term with a qualifier such as "Cranes (birds)" matches with and without it. Words are looked up
     as they are, then by English stem (ontology.py). IS-A links that close a cycle are dropped with a note.

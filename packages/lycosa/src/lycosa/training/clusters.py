@@ -193,7 +193,9 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, max_clusters: int 
     which is better in thousands of dimensions.
     """
     if not 1 <= fewest <= max_clusters:
-        raise ValueError(f"'fewest' is {fewest} and 'most' {max_clusters}: both must be 1 or more, and 'fewest' at most 'most'")
+        raise ValueError(
+            f"'fewest' is {fewest} and 'most' {max_clusters}: both must be 1 or more, and 'fewest' at most 'most'"
+        )
     clustering = kmeans(points, fewest, seed)
     if not len(points):
         return clustering
@@ -212,7 +214,9 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, max_clusters: int 
     return best
 
 
-def _split(points: Points, clustering: Clustering, max_clusters: int, seed: int, whole: set[bytes]) -> NDArray[np.float64]:
+def _split(
+    points: Points, clustering: Clustering, max_clusters: int, seed: int, whole: set[bytes]
+) -> NDArray[np.float64]:
     """Return all centres, with two for each of the best splits that there is room for; `whole` are clusters not to
     retry.
     """

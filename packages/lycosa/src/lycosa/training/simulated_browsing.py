@@ -90,7 +90,7 @@ def _linger(
         relevant = [target for target in new if is_relevant(target)]
         if not new:
             return
-        # probability that the next page is relevant, if there is a link to one: users see where links lead
+        # probability of choosing a link to a relevant page, if there is one, as users see where links lead
         is_relevant_next = bool(relevant) and generator.random() < 0.75
         target = generator.choice(relevant if is_relevant_next else new)
         yield PageView(target, page)

@@ -67,7 +67,7 @@ def test_idf_counts_pages_and_background() -> None:
     assert reader.idf()[SLOTS - 1] == pytest.approx(np.log((1 + BACKGROUND_PAGES + 1) / 0.5))
 
 
-def test_features_have_the_weight_of_their_kind() -> None:
+def test_features_have_weight_of_their_kind() -> None:
     table, reader = EvidenceTable(), EvidenceReader({"x": 1.0}, (), None)
     table.add(read(reader, {"reef": 2, "qwzzx": 1}, ("http://b.test/",)), 0.5, True)
     features = table.features(np.array([0]), reader.idf())[0]
@@ -75,7 +75,7 @@ def test_features_have_the_weight_of_their_kind() -> None:
         assert weight == pytest.approx(float((features[columns] ** 2).sum()), rel=1e-5)
 
 
-def test_directions_without_a_vector_are_zero() -> None:
+def test_directions_without_vector_are_zero() -> None:
     vectors = np.zeros((2, DIMENSIONS), np.int8)
     vectors[1, :2] = 100
     rows = directions(vectors, np.full(DIMENSIONS, 0.01, np.float32))

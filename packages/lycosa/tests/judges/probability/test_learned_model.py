@@ -63,7 +63,7 @@ def test_odds_of_equals_odds() -> None:
         assert model.odds_of(page) == pytest.approx(float(odds[row]), abs=1e-3)
 
 
-def test_learn_model_prefers_pages_like_the_start_pages() -> None:
+def test_learn_model_prefers_pages_like_start_pages() -> None:
     table = pages(60)
     odds = learned(table, starts=np.array([0, 2, 4])).odds(table, np.arange(60))
     assert odds[::2].mean() > odds[1::2].mean() + 1.0

@@ -447,7 +447,7 @@ def test_place_by_hand() -> None:
     assert 0 == crawl.term("place", nodes[5])
 
 
-def test_place_belongs_to_a_host() -> None:
+def test_place_belongs_to_host() -> None:
     crawl = Crawl(seeds=(SEED, OTHER))
     crawl.visit(SEED, 0.0, links_at((SALMON, "ul li a")))
     crawl.visit(SALMON, 0.9)

@@ -146,7 +146,7 @@ def test_topic_of_weighted_terms() -> None:
 
 
 @pytest.mark.usefixtures("axes")
-def test_add_words_first_word_of_a_slot_counts() -> None:
+def test_add_words_first_word_of_slot_counts() -> None:
     meaning = TopicMeaning("a")
     meaning.add_words(["a", "b"], [7, 7])
     meaning.add_words(["c"], [7])

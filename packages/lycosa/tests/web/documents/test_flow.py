@@ -25,7 +25,7 @@ def test_rows_become_lines_with_bars() -> None:
     assert ["Before", "Reef | 2300 km", "After"] == lines(flow)
 
 
-def test_notes_follow_the_text() -> None:
+def test_notes_follow_text() -> None:
     flow = Flow()
     flow.text("Coral")
     flow.open_inset()
@@ -52,7 +52,7 @@ def test_links_and_insets_tolerate_stray_ends() -> None:
     assert (["http://a.test/b"], ["coral"]) == (page.links.urls, page.links.anchors)
 
 
-def test_text_is_bounded_within_a_paragraph() -> None:
+def test_text_is_bounded_within_paragraph() -> None:
     flow = Flow()
     flow.text("x" * 2 * (MAX_MARKUP - 1))
     with pytest.raises(StopReading):

@@ -24,7 +24,7 @@ def test_read_odt_skips_comments_and_deletions() -> None:
     assert "Coral lives" == read(f"{deleted}<t:p>Coral<t:annotation><t:p>no</t:p></t:annotation> lives</t:p>").main
 
 
-def test_read_odt_moves_notes_behind_the_text() -> None:
+def test_read_odt_moves_notes_behind_text() -> None:
     note = "<t:note><t:note-citation>1</t:note-citation><t:note-body><t:p>A note</t:p></t:note-body></t:note>"
     assert "Coral lives\nA note" == read(f"<t:p>Coral{note} lives</t:p>").main
 

@@ -27,7 +27,7 @@ def test_parse_keeps_text_before_syntax_error() -> None:
     assert (["kept"], True) == (letters, file.is_truncated)
 
 
-def test_parse_stops_when_a_callback_raises() -> None:
+def test_parse_stops_when_callback_raises() -> None:
     names: list[str] = []
 
     def start(namespace: str, name: str, attributes: dict[str, str]) -> None:

@@ -100,7 +100,7 @@ class _Correlation:
 
 
 RISK_SLOTS = 1 << 17  # hash slots for words and places, 1 MB in total
-# Learning rate and initial sum of squares (AdaGrad, Duchi et al. 2011): a page where one was expected hardly changes
+# Learning rate and initial sum of squares (AdaGrad, Duchi et al. 2011). A page where one was expected hardly changes
 # the weights.
 RATE, INITIAL_SQUARES = 1.0, 1.0
 USUAL_LOG_ODDS = -3.5  # initial log odds of no page: 3 %
@@ -167,7 +167,7 @@ def _risk_slots(links: LinkRows) -> NDArray[np.int32]:
 BEST = 64  # rows scored again after every page
 SLICE = 32  # other rows scored again after every page, in a cycle
 PERIOD, ROWS_A_PAGE = 16, 4096  # the best rows are chosen from all rows every max(16, rows / 4096) pages
-# Pages after which a best row that was not fetched is replaced: it is held back as a likely trap, or its host is not
+# Pages after which a best row that was not fetched is replaced. It is held back as a likely trap, or its host is not
 # available. It is still scored with its neighbours and in the cycle.
 MAX_PAGES_AMONG_BEST = 128
 MAX_ROWS_AT_ONCE = 8192  # rows scored again when all priorities change at once
