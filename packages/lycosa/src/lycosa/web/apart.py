@@ -62,8 +62,8 @@ class DecodedAnswer:
     """A decompressed and parsed response body."""
 
     size: int = 0  # bytes, decompressed
-    whole: bool = True  # False: cut at the limit
-    document: ParsedPage | None = None  # None: too large to be parsed here, or `error`
+    whole: bool = True  # False if cut at the limit
+    document: ParsedPage | None = None  # None if too large to be parsed here, or after an error
     error: str = ""  # why decompression failed
 
 

@@ -13,10 +13,10 @@ from lycosa.core.types import Outcome, Resource, Visit
 if TYPE_CHECKING:  # parsing a page must not import the HTTP client
     from lycosa.web.fetch import Response
 
-# sends a request as the crawl does (guard, robots.txt, delays); raises FetchError
+# Sends a request as the crawl does (guard, robots.txt, delays); raises FetchError.
 Fetch = Callable[[str, dict[str, str], "RenderedPage"], Awaitable[tuple["Response", Resource]]]
 
-# None of these patterns backtracks: a hostile page could make them run for hours.
+# All patterns are free of backtracking; otherwise a hostile page could keep them running for hours.
 _MOUNT = re.compile(
     r"<(div|main|section|body|app-root|[a-z]{1,30}+-[a-z-]{1,60}+)\b"
     r"(?=[^<>]{0,500}?\b(?:id|data-reactroot|ng-app|ng-version|data-server-rendered)\b)[^<>]*+>\s*+"
@@ -26,8 +26,8 @@ _MOUNT = re.compile(
 )
 _NOSCRIPT = re.compile(r"<noscript\b[^<>]*+>([^<]*+(?:<(?!/?noscript\b)[^<]*+)*+)</noscript>", re.IGNORECASE)
 _ASKS_FOR_SCRIPTS = re.compile(r"java\s?script|enable (it|js)\b|\bJS\b", re.IGNORECASE)
-AMPLE_WORDS, FEW_LINKS = 500, 3  # a page with this many words lacks nothing, even with hardly a link
-SHELL_WORDS = 150  # a page with more is not an empty shell
+AMPLE_WORDS, FEW_LINKS = 500, 3  # a page with this many words is complete, even if it has few links
+SHELL_WORDS = 150  # a page with more words is not an empty shell
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class PageLook:
 
     words: int
     links: int
-    scripts: bool  # it has scripts that a browser would run
+    scripts: bool  # has scripts that a browser would run
     has_empty_mount: bool = False  # an empty element waits for a script to fill it
-    asks_for_scripts: bool = False  # it asks for JavaScript in a <noscript>
-    loads_later: Callable[[], bool] = bool  # reads the scripts: do they load content later?
+    asks_for_scripts: bool = False  # a <noscript> element asks for JavaScript
+    loads_later: Callable[[], bool] = bool  # inspects the scripts: True if they load content later
 
     @classmethod
     def of(cls, source: str, words: int, links: int, scripts: str) -> PageLook:
@@ -80,13 +80,13 @@ class LoggedRequest(NamedTuple):
     digest: bytes = b""
 
 
-MAX_LOGGED_REQUESTS = 200  # logged requests per page
+MAX_LOGGED_REQUESTS = 200  # per page
 
 
 @dataclass(slots=True)
 class RenderedPage:
     dom: bytes = b""  # HTML in UTF-8
-    failed: str = ""  # why some or all of it is missing
+    failed: str = ""  # reason why content is missing
     requests: int = 0
     bytes: int = 0
     seconds: float = 0.0  # without politeness delays
@@ -121,7 +121,7 @@ class Renderer(Protocol):
 
 
 HAS_SCRIPTS, LOADS_LATER = "some", "later"
-MAX_SCANNED_CHARS = 500_000  # characters
+MAX_SCANNED_CHARS = 500_000  # of a page's source
 
 # `[sS]` instead of re.IGNORECASE lets the regex engine skip to the next "<".
 _SCRIPT = re.compile(r"<[sS][cC][rR][iI][pP][tT]\b([^<>]*+)>")

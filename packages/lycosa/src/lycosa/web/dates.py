@@ -23,7 +23,7 @@ def parse_http_date(date: str) -> float:
 
 
 def parse_retry_after(value: str, now: float) -> float:
-    """Return the seconds of a Retry-After, at most MAX_RETRY_AFTER; 0 if it is invalid."""
+    """Return the delay of a Retry-After header in seconds, at most MAX_RETRY_AFTER; 0 if it is invalid."""
     value = value.strip()
     wait = float(value) if value.isascii() and value.isdigit() else parse_http_date(value) - now
     return min(max(0.0, wait), MAX_RETRY_AFTER)
@@ -44,7 +44,8 @@ def parse_w3c_date(text: str) -> tuple[float, float] | None:
     first = start.timestamp() + 3600 * (hour or 0) + 60 * (minute or 0) + (second or 0) - _ahead(match[7] or "Z")
     if hour is not None:
         return first, first + (59 if second is None else 0)
-    after = start + timedelta(366 if month is None else 31 if day is None else 1)  # within the next year, month or day
+    # a moment within the next year, month or day
+    after = start + timedelta(366 if month is None else 31 if day is None else 1)
     end = after.replace(day=1 if day is None else after.day, month=1 if month is None else after.month)
     return first, first + (end - start).total_seconds() - 1
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-MAX_VALUE_LENGTH = 200  # characters of a value
+MAX_VALUE_LENGTH = 200  # characters per value
 
 _META_NAMES = {
     "author": "author article:author dc.creator dcterms.creator citation_author parsely-author",
@@ -16,8 +16,9 @@ _META_NAMES = {
     "site": "og:site_name application-name",
     "licence": "dc.rights dcterms.license dcterms.rights",
 }
-META = {name: value for value, names in _META_NAMES.items() for name in names.split()}  # by lower-case name
-# the first key that is present counts
+# lower-case name of a meta element -> our name
+META = {name: value for value, names in _META_NAMES.items() for name in names.split()}
+# The first key that is present counts.
 _LINKED_DATA = {
     "author": ("author", "creator"),
     "published": ("datePublished", "dateCreated"),
@@ -74,7 +75,7 @@ _PAIRS = {")": "(", "]": "["}
 
 
 def find_addresses(text: str) -> list[tuple[int, int]]:
-    """Return the start and end of each web address in a text, without trailing punctuation."""
+    """Return the start and end of each URL in a text, without trailing punctuation."""
     found: list[tuple[int, int]] = []
     if "://" not in text and "www." not in text.lower():
         return found

@@ -1,4 +1,4 @@
-"""One HTTP request: checked by the guard, limited in bytes and time, kept as received.
+"""HTTP client for single requests: checked by the guard, limited in bytes and time; responses are kept as received.
 
 Redirects are not followed, bodies are not decompressed and cookies are not kept. Every failure is a FetchError whose
 outcome is logged.
@@ -54,7 +54,7 @@ class FetchLimits:
 
 
 class Transport(Protocol):
-    """Sends one request; tests replace it by a simulated one."""
+    """Interface for sending one request; tests use a simulated implementation."""
 
     async def address(self, url: str) -> str: ...
 
@@ -64,9 +64,10 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """Requests over aiohttp. The guard checks every connection at name resolution and again when it is dialled.
+    """HTTP client based on aiohttp. The guard checks IP addresses after name resolution and again before connecting.
 
-    With a proxy, all connections go there and no name is resolved here; `on_proxy_lost` is called when it fails.
+    With a proxy, all connections go there and no name is resolved here; `on_proxy_failure` is called when the proxy
+    fails.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class HttpTransport:
         return self._session or self._open()
 
     async def address(self, url: str) -> str:
-        """Return the IP address to dial, empty with a proxy; FetchError if the guard allows none."""
+        """Return the IP address to connect to, "" with a proxy; raise FetchError if the guard allows none."""
         if self.proxy is not None:
             self._check_literal(url)
             return ""
@@ -105,7 +106,7 @@ class HttpTransport:
         return allowed
 
     def _check_literal(self, url: str) -> None:
-        """Refuse literal addresses and localhost names: all that can be checked before a proxy."""
+        """Refuse literal addresses and localhost names; no other names can be checked before a proxy."""
         for address in self.names.cached(host(url)):
             self._check(address)
 
@@ -151,7 +152,7 @@ class HttpTransport:
         return FetchError("invalid", _brief(error), address=address)
 
     def _proxy_failed(self, why: str, status: int = 0) -> FetchError:
-        """Return the error of a failed proxy; without an answer or a login it cannot be used at all."""
+        """Return the error of a failed proxy; without a connection, or after status 407, it cannot be used at all."""
         is_lost = status in (0, 407)
         if is_lost:
             self.on_proxy_lost(why)
@@ -166,7 +167,7 @@ class HttpTransport:
             line = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}" if version else ""
             if self.proxy is not None and answer.status == 407:
                 raise self._proxy_failed(f"the proxy answered 407 {answer.reason}", 407)
-            if self.proxy is None:  # only the proxy knows the address
+            if self.proxy is None:  # only the proxy knows the IP address
                 address = _peer(answer) or address
             assert isinstance(answer, LenientResponse)
             repaired = answer.remarks.repaired
@@ -288,12 +289,12 @@ PROXY_LOGIN_VARIABLE = "LYCOSA_PROXY_AUTH"  # environment variable with the prox
 
 
 class ProxySettings:
-    """Address, login and trusted certificates of the proxy."""
+    """URL, login and trusted certificates of the proxy."""
 
     def __init__(self, address: str, authority: str = "", login: str = "") -> None:
         if not address:
             raise InputError("missing-option", "--proxy-ca needs --proxy URL")
-        if "@" in address:  # it would end up in crawl.toml and in reports that people share
+        if "@" in address:  # it would end up in crawl.toml and in shared reports
             hint = f"set {PROXY_LOGIN_VARIABLE}=name:password in the environment"
             raise InputError("password-in-url", f"--proxy must not contain a name or password: {hint}")
         try:
@@ -333,13 +334,14 @@ class ProxySettings:
         return f"the proxy {self} does not answer ({why})"
 
 
-# Answers that violate HTTP are read as browsers read them; docs/http.md lists the tolerated violations.
+# Responses that violate HTTP are read as browsers read them; docs/http.md lists the tolerated violations.
 #
-# aiohttp's parser rejects whatever could be a request-smuggling attack behind a proxy. This client forwards nothing, so
-# the only risk is that bytes of one answer are taken for the next one: a connection is closed after any repair.
+# aiohttp's parser rejects everything that could be a request-smuggling attack behind a proxy. This client forwards
+# nothing, so the only risk is that bytes of one response are taken for the next one; therefore a connection is closed
+# after any repair.
 #
 # The head is checked and repaired before the parser sees it. The body is passed in a separate call, so that garbage
-# after its end breaks the connection but not the answer.
+# after its end breaks the connection but not the response.
 
 MAX_HEAD_BYTES = 262_144  # bytes of status line and headers, as in Chromium
 MAX_LINE_BYTES = 65_536
@@ -385,7 +387,7 @@ class Remarks:
 
 
 def repair_head(head: bytes) -> RepairedHead | None:
-    """Repair the head of an answer, up to its empty line; None if it needs no repair or cannot be repaired."""
+    """Repair the head of a response, up to its empty line; None if it needs no repair or cannot be repaired."""
     low = head.lower()
     framed = b"\ntransfer-encoding" not in low and _length(low) >= 0
     if (framed or b"\ncontent-length" not in low) and _REGULAR.fullmatch(head):
@@ -474,12 +476,12 @@ class LenientHandler(ResponseHandler):
         if end is None:  # the parser reports the error
             return bytes(head)
         self._parse_head(bytes(head[: end.end()]))
-        if _INTERIM.match(head):  # an interim answer (1xx): the final one follows
+        if _INTERIM.match(head):  # an interim response (1xx): the final one follows
             self._head = bytearray()
         return bytes(head[end.end() :])
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Accept a redirect without the empty line after its head, if its last line is complete."""
+        """Accept a redirect that lacks the empty line after its head, if its last line is complete."""
         head = self._head
         if head and exc is None and _REDIRECT.match(head) and head.endswith(b"\n"):
             self._head = None

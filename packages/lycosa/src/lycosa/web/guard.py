@@ -61,7 +61,8 @@ _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _GLOBAL_V6 = IPv6Network("2000::/3")
 
-# Those outside 2000::/3 are listed only for their names; then the holes inside it.
+# Networks outside 2000::/3 are refused anyway and listed only for their descriptions; the others are exceptions within
+# it.
 _REFUSED_V6 = [
     (IPv6Network(network), why)
     for network, why in [
@@ -88,13 +89,13 @@ _REFUSED_V6 = [
 
 
 class AddressRefused(OSError):
-    """Raised for a refused address; says which address, why, and how to allow it."""
+    """Raised for a refused address; the message says which address, why, and how to allow it."""
 
     def __init__(self, address: str, why: str, hint: str = "") -> None:
         self.address = address
         self.why = why
         self.hint = hint
-        # An errno and a text, so that the message survives the wrapping of HTTP clients.
+        # With an errno and a text, the message survives the wrapping of HTTP clients.
         super().__init__(errno.EACCES, f"{_REFUSED_TEXT} {address}: {why}" + (f"; {hint}" if hint else ""))
 
     def __reduce__(self) -> tuple[type[AddressRefused], tuple[str, str, str]]:
@@ -105,7 +106,7 @@ def is_refusal(error: BaseException | None) -> bool:
     """Return True if an error, or one that it was raised from, comes from the guard."""
     seen = 0
     while error is not None and seen < 16:
-        # Several refused addresses of a name end in one plain OSError that joins their texts.
+        # If several addresses of a name are refused, one plain OSError joins their texts.
         if isinstance(error, OSError) and error.errno == errno.EACCES and _REFUSED_TEXT in str(error):
             return True
         error, seen = error.__cause__ or error.__context__, seen + 1
@@ -113,7 +114,7 @@ def is_refusal(error: BaseException | None) -> bool:
 
 
 class Guard:
-    """Checks addresses; `allow` lists additional networks (CIDR or single addresses) that may be dialled."""
+    """Refuses connections to non-global addresses; `allow` lists additional networks (CIDR or single addresses)."""
 
     def __init__(self, allow: Iterable[str] = ()) -> None:
         self.allow = tuple(_network(text) for text in allow)
@@ -138,7 +139,7 @@ class Guard:
         return True
 
     def in_allowed_network(self, address: str) -> bool:
-        """Return True if the address lies in a network that the user named, global or not."""
+        """Return True if the address is in a network that the user has allowed, global or not."""
         try:
             ip = _parse(address)
         except ValueError:
@@ -146,7 +147,7 @@ class Guard:
         return any(ip in network for network in self.allow)
 
     def socket_factory(self, addr_info: tuple[Any, ...]) -> socket.socket:
-        """Check the socket address, then create its socket: for `aiohttp.TCPConnector(socket_factory=...)`."""
+        """Check the socket address, then create its socket (for `aiohttp.TCPConnector(socket_factory=...)`)."""
         family, kind, proto, _, sockaddr = addr_info
         if family not in (socket.AF_INET, socket.AF_INET6):
             raise AddressRefused(str(sockaddr), "not an internet address")
@@ -219,7 +220,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
 
 # DNS answers are cached for five minutes, failures for one.
 #
-# `localhost` and its subdomains are loopback without a look-up (RFC 6761); the guard decides if loopback may be
+# `localhost` and its subdomains are loopback without a lookup (RFC 6761); the guard decides whether loopback may be
 # dialled. Literal addresses resolve to themselves.
 
 CACHE_SECONDS = 300.0
@@ -243,7 +244,7 @@ def _dns_threads() -> ThreadPoolExecutor:
 
 
 class DnsCache:
-    """A cache in front of a lookup; concurrent look-ups of one name are merged."""
+    """DNS cache in front of a lookup function; concurrent lookups of one name are merged."""
 
     def __init__(self, clock: Clock, lookup: Lookup = system_lookup, timeout: float = LOOKUP_TIMEOUT) -> None:
         self._timeout = timeout
@@ -253,7 +254,7 @@ class DnsCache:
         self._pending: dict[str, asyncio.Task[None]] = {}
 
     async def resolve(self, name: str) -> list[str]:
-        """Return the addresses of a host; FetchError if it has none."""
+        """Return the addresses of a host; raise FetchError if it has none."""
         if literal := _literal(name):
             return literal
         answer = self._unexpired(name)
@@ -348,4 +349,4 @@ class Resolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Do nothing: the cache outlives the client."""
+        """Do nothing, because the cache outlives the client."""

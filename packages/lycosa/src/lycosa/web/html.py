@@ -27,13 +27,13 @@ from lycosa.web.urls import resolve, resolve_routes
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 
-# content type of rendered pages: a fragment may be a route of a single-page application
+# content type of rendered pages, whose fragments may be routes of a single-page application
 DOM = "text/html; charset=utf-8; source=dom"
 CONTEXT_WORDS = 20  # words of a link's context, including the anchor
-MAX_LINKS = 10_000  # links read per page; pages with more are machine-made
+MAX_LINKS = 10_000  # links read per page; pages with more are machine-generated
 MAX_TEXT_PER_BYTE = 9  # characters of text, main part, anchors and contexts per byte of the page
 MAX_URL_CHARS_PER_BYTE = 10  # characters of URLs per byte of the page, beyond the first 100,000
-ARTICLE_PROBE = 60  # characters at either end of an article to look for on the page
+ARTICLE_PROBE = 60  # characters at either end of an article that are searched for on the page
 _RENDER = PlainText(images=True, bullet="")
 _HEAD = (
     "meta[name],meta[property],meta[http-equiv],base[href],link[rel=canonical],link[rel~=license],a[rel~=license],"
@@ -129,7 +129,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     part = main_part(rendered)
     article, document.main, document.headings, document.lead = document.main, part.text, part.headings, part.lead
     marked = unmarked(rendered)
-    if article and (hidden := _hidden_article(article, marked)):  # text that only a script would show
+    if article and (hidden := _hidden_article(article, marked)):  # text that only scripts would display
         document.main, document.lead = f"{part.text}\n{hidden}".strip(), part.lead or hidden[:600]
         marked = f"{marked}\n{hidden}"
     left = MAX_TEXT_PER_BYTE * len(body) - len(marked) - len(part.text) - len(part.headings) - len(part.lead)
@@ -165,7 +165,7 @@ def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> Pars
 
 
 def read_plain_text(body: bytes, charset: str = "", url: str = "") -> ParsedPage:
-    """Parse a text file; web addresses in it become links.
+    """Parse a text file; URLs in it become links.
 
     >>> read_plain_text(b"On reefs, see http://b.test/reefs.", url="http://a.test/").links.contexts
     ['On reefs, see http://b.test/reefs .']
@@ -188,7 +188,7 @@ def read_plain_text(body: bytes, charset: str = "", url: str = "") -> ParsedPage
 def detect_language_code(text: str) -> str:
     """Return the language of a text as an ISO 639-1 code (639-3 if it has none), or "" if unsure."""
     match = detect_language(text[:2000])
-    if match is None or match.confidence < 0.3:  # below this the detector guesses
+    if match is None or match.confidence < 0.3:  # below this the detection is unreliable
         return ""
     return _TWO_LETTERS.get(match.language or "", match.language or "")
 
@@ -209,7 +209,7 @@ def _head(tree: Tree, url: str, document: ParsedPage, agent: str) -> tuple[str, 
         else:
             target = resolve(url, [_text_of(attributes.get("href"))])[0] or ""
             if element.tag == "base":
-                base = base or target or url  # only the first class is used
+                base = base or target or url  # only the first base element is used
             elif "license" in _text_of(attributes.get("rel")).lower().split():
                 document.about.setdefault("licence", target)
             else:

@@ -27,8 +27,8 @@ from lycosa.core.types import Exchange
 
 zlib: Any = zlib_ng  # the type stubs are incomplete
 MAX_STACK = 3  # real servers send one encoding, rarely two
-MAX_MEMBERS = 1_000  # of a gzip body: each costs a decoder
-MAX_BLOCKS = 100_000  # of a zstd body: empty ones cost time
+MAX_MEMBERS = 1_000  # members of a gzip body; each needs a new decoder
+MAX_BLOCKS = 100_000  # blocks of a zstd body; empty ones take time, too
 _FEED = 1 << 16
 _FINE = 1 << 10  # chunk size while looking for the position where a stream breaks
 _BROTLI_STEP = 1 << 15  # brotli's first block of output; larger limits are not kept exactly
@@ -81,7 +81,7 @@ def _gzip(body: bytes, cap: int) -> tuple[bytes, bool]:
     if not data and end is None:
         raise BadEncoding("the gzip body could not be decoded")
     if end is None or not body.startswith(_GZIP_MAGIC, end):
-        # Garbage after the end is ignored, as gzip does.
+        # Garbage after the end is ignored, as in gzip.
         return data, end is not None
     pieces, size = [data], len(data)
     for _ in range(MAX_MEMBERS - 1):
@@ -172,7 +172,7 @@ def _feed_brotli(chunks: Iterable[bytes], cap: int) -> tuple[bytearray, bool | N
         try:
             piece = stream.process(chunk, output_buffer_limit=_BROTLI_STEP)
             data += piece
-            # It accepts input while output is pending: drain it first.
+            # The decoder accepts input while output is pending, so the output is drained first.
             while piece and len(data) <= cap and not stream.is_finished():
                 piece = stream.process(b"", output_buffer_limit=_BROTLI_STEP)
                 data += piece
@@ -186,7 +186,7 @@ def _feed_brotli(chunks: Iterable[bytes], cap: int) -> tuple[bytearray, bool | N
 def _zstd(body: bytes, cap: int) -> tuple[bytes, bool]:
     stream = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
     data = bytearray()
-    whole = True  # between frames
+    whole = True  # True between frames
     for chunk, first in _zstd_chunks(body):
         if first:
             stream, whole = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS), False
@@ -216,7 +216,7 @@ def _zstd_chunks(body: bytes) -> Iterator[tuple[bytes, bool]]:
             if body[place + 1 : place + 4] == b"\x2a\x4d\x18" and 0x50 <= body[place] <= 0x5F:  # a skippable frame
                 place += 8 + int.from_bytes(body[place + 4 : place + 8], "little")
                 continue
-            return  # garbage behind the last frame, or no frame at all
+            return  # garbage after the last frame, or no frame at all
         start, first = place, True
         flags = body[place + 4] if place + 4 < len(body) else 0
         single = flags >> 5 & 1
@@ -355,12 +355,12 @@ def _in_meta(head: bytes) -> str:
 
 
 def _is_utf8(body: bytes, text: str, declared: bool) -> bool:
-    """Decide if bytes with some invalid sequences are still meant as UTF-8; `text` is their UTF-8 decoding."""
+    """Decide whether bytes with some invalid sequences are still meant as UTF-8; `text` is their UTF-8 decoding."""
     wrong = text.count("\ufffd") - body.count(b"\xef\xbf\xbd")
     right = len(text) - len(text.encode("ascii", "ignore")) - wrong
     if not declared:
         return right >= wrong or (wrong == 1 and text.endswith("\ufffd"))  # cut in the middle of a character
-    # A few in a long page are accidents.
+    # A few invalid sequences in a long page are accidents.
     return right * MAX_INVALID_PER_VALID >= wrong or wrong < 2 or wrong * 5_000 < len(body)
 
 

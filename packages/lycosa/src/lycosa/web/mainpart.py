@@ -37,14 +37,14 @@ PLACES = BODY + ARTICLE + MAIN + CONTENT + DENSEST
 PLAIN_MARKS = HEADING + IMAGE + DENSEST
 REMOVED = BOILERPLATE + NAMED_BOILERPLATE + COMMENTS + HEAD + IMAGE
 MAX_MARKED = 5_000  # elements
-MAX_MARKS = 5 * MAX_MARKED  # a text with more contains them itself
+MAX_MARKS = 5 * MAX_MARKED  # a text with more has them in its source
 MAX_LINES = 20_000  # later lines are not analysed
 LEAD_LENGTH = 600  # characters
 MENU_LINK_SHARE = 0.5  # share of a line's letters within links: more may be a menu
 MIN_PROSE = 40  # letters outside links
 MAJORITY = 0.5  # share of the prose: an element that holds more is not boilerplate
-NEARLY_ALL = 0.85  # share of a place's unlinked text that a stretch of it has to hold
-MIN_PLACE_SHARE = 0.3  # share of a page's unlinked text that a place has to hold
+NEARLY_ALL = 0.85  # share of a candidate's unlinked text that a stretch of it must hold
+MIN_PLACE_SHARE = 0.3  # share of a page's unlinked text that a candidate must hold
 _SELECTED = (
     "[class],[id],[role],[itemprop],[hidden],nav,footer,aside,header,dialog,menu,main,article,h1,h2,h3,h4,h5,h6,"
     "svg,form,button,noscript,[style*=none]"
@@ -113,7 +113,7 @@ class MainPart:
 
 @lru_cache(maxsize=20_000)
 def _named(names: str) -> str:
-    """Return the letter of an element by its class and id; "" if they mean nothing.
+    """Return the mark letter for the classes and id of an element; "" if they mean nothing.
 
     >>> _named("share-bar") == NAMED_BOILERPLATE, _named("entry-content") == BODY, _named("has-sidebar wide")
     (True, True, '')
@@ -129,7 +129,7 @@ def _named(names: str) -> str:
 
 
 def mark(tree: Tree, size: int) -> bool:
-    """Mark elements for `main_part`, and turn table rows into lines; False if there are too many of them.
+    """Mark elements for `main_part`, and turn table rows into lines; return False if there are too many table elements.
 
     The renderer would pad table columns to the longest cell and indent quotations.
     """
@@ -188,7 +188,7 @@ def _unindent(numbered: Element) -> None:
 
 
 def by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, letter: str) -> str:
-    """Return the letter of an element by its attributes, or the one given by its tag."""
+    """Return the mark letter of an element by its attributes; `letter` is the one of its tag, or ""."""
     role = attributes.get("role")
     if role and (named := _ROLES.get(str(role).lower(), "")):
         return named
@@ -299,7 +299,7 @@ class _Fragments:
 
 
 def _length(text: str) -> int:
-    """Length in UTF-8 bytes: a Chinese character counts as three letters."""
+    """Return the length in UTF-8 bytes, which counts a Chinese character as three letters."""
     return len(text.encode("utf-8", "replace"))
 
 
@@ -382,7 +382,8 @@ def _is_menu(parts: _Fragments, at: int) -> bool:
     return links > 0 and parts.linked[at] > MENU_LINK_SHARE * parts.letters[at] and parts.words[at] < 5 * links
 
 
-def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = 0.2) -> bool:  # directories keep less
+# directories keep a smaller share
+def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = 0.2) -> bool:
     letters, heads = parts.letters, parts.heads
     return sum(letters[at] for at in kept if not heads[at]) > share * sum(letters[at] for at in of)
 
@@ -444,7 +445,7 @@ def _stretch(parts: _Fragments, inside: list[int], plain: list[int]) -> list[int
             if run > best:
                 best, first, last = run, start, number
         else:
-            run -= 15 + linked[at] if links[at] else 1  # a line of links ends a stretch soon
+            run -= 15 + linked[at] if links[at] else 1  # a line of links soon ends a stretch
             if run <= 0:
                 run, start = 0, number + 1
     if last < 0 or sum(plain[at] for at in inside[first : last + 1]) < NEARLY_ALL * sum(plain[at] for at in inside):

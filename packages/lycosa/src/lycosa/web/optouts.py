@@ -39,7 +39,7 @@ _NO = frozenset({"no", "n", "0", "?0", "false", "disallow"})
 
 
 def refused_uses(pairs: str) -> set[str]:
-    """Return the refused uses of a list in either syntax."""
+    """Return the refused uses of a Content-Signal or Content-Usage value."""
     return {name for name, value in _PAIR.findall(pairs.lower()) if value in _NO}
 
 
@@ -115,7 +115,7 @@ class TdmRep:
             return
         for rule in data[:MAX_RULES] if isinstance(data, list) else ():
             if isinstance(rule, dict) and isinstance(rule.get("location"), str):
-                # JSON strings may contain lone surrogates
+                # JSON strings may contain lone surrogates.
                 location = rule["location"].encode("utf-8", "replace").decode()
                 pattern = location if location.startswith(("/", "*")) else f"/{location}"
                 self.rules.append((RobotsRules([(False, pattern)]), rule.get("tdm-reservation") in (1, "1")))

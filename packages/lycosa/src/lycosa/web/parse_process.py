@@ -31,12 +31,12 @@ from lycosa.web.html import ParsedPage
 
 LARGE_BODY = 500_000  # bytes: the worst body of this size takes a third of a second
 CPU_SECONDS = 10  # CPU time for one page or source
-ANSWER_TIMEOUT = 60.0  # seconds to wait for an answer, also on a busy machine
+ANSWER_TIMEOUT = 60.0  # seconds to wait for a result, also on a busy machine
 PROGRAM = ("-m", "lycosa.web.apart")
 
 
 class Unreadable(Exception):
-    """Raised if a body can't be parsed within the limits; says why."""
+    """Raised if a body can't be parsed within the limits; the message says why."""
 
 
 class _WorkerDied(Unreadable):
@@ -154,7 +154,7 @@ class WorkerPool:
             for process in self._idle:
                 process.end()
             self._idle.clear()
-            for process in self._busy:  # its thread notices and ends it
+            for process in self._busy:  # the thread that waits for it ends it
                 process.child.kill()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
@@ -173,7 +173,7 @@ def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, in_w
 
 
 def reparse_page(body: bytes, url: str, content_type: str, *, in_worker: bool = False) -> ParsedPage:
-    """Parse a stored body again; an empty page if that fails, as on a smaller machine."""
+    """Parse a stored body again; return an empty page if that fails, as it may on a smaller machine."""
     try:
         return read_page(body, url, content_type, in_worker=in_worker)
     except Unreadable:

@@ -1,9 +1,9 @@
-"""Politeness: when each host may be asked next.
+"""Politeness: when the next request may be sent to each host.
 
-A host (name and port) gets one request at a time, and `delay` seconds of rest from the end of an answer to the next
-request; with several requests at once the delay runs from request to request. The delay grows to twice the host's own
-response time, and to its Crawl-delay. Each IP address has a smaller delay of its own, since many hosts share one; it
-does not apply inside networks that the user has allowed. Crawls in several processes share addresses by leases.
+A host (name and port) gets one request at a time, and a pause of `delay` seconds between the end of a response and the
+next request; with several requests at once the delay is the time between their starts. The delay grows to twice the
+host's own response time, and to its Crawl-delay. Each IP address has a smaller delay of its own, since many hosts share
+one; it does not apply inside networks that the user has allowed. Crawls in several processes share addresses by leases.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from lycosa.core.protocols import NEVER, Clock
 
-SLOW_HOST_FACTOR = 2.0  # a host rests this many times as long as its answer took
+SLOW_HOST_FACTOR = 2.0  # minimum delay of a host, as a multiple of its response time
 MAX_SLOW_PAUSE = 60.0  # seconds, for slow hosts; a Crawl-delay may be longer
 RECHECK_SECONDS = 0.02  # seconds until a host is checked again while its request is being sent
 
@@ -35,14 +35,14 @@ class HostState:
 
 
 class AddressLeases(Protocol):
-    """Turns at addresses that several processes use."""
+    """Leases of IP addresses that several processes use."""
 
     def ready(self, address: str, at: float) -> float:
         """Return when a request could start, not before `at`; it may still have to wait for its turn."""
 
     def turn(self, address: str, at: float, name: str) -> tuple[float, float, float]:
-        """Return when a request may be sent (not before `at`), its latest start, and how long the address rests then. A
-        latest start before the first means no turn yet: ask again at that time.
+        """Return when a request may be sent (not before `at`), its latest start, and the pause of the address after it.
+        A latest start before the first means that it is not its turn yet: call again at that time.
         """
 
 
@@ -63,14 +63,14 @@ class Politeness:
         self.at_once = at_once
         self.address_delay = min(address_delay, delay)
         self.free = free  # True for addresses in networks that the user allowed
-        self.resumed_at = 0.0  # requests in flight before a resume are unknown: every host rests once from here
+        self.resumed_at = 0.0  # requests in flight before a resume are unknown, so every host pauses once from here
         self._hosts: dict[str, HostState] = {}
         self._addresses: dict[str, float] = {}
         self._turns: dict[str, tuple[float, float]] = {}
         self.leases: AddressLeases | None = None  # turns at addresses that other processes use, too
 
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
-        """Return when the host may be asked next, and why it must wait."""
+        """Return when the next request may be sent to the host, and the reason for waiting."""
         state = self._hosts.get(host)
         until, why = 0.0, ""
         if self.resumed_at:
@@ -104,13 +104,13 @@ class Politeness:
             state.sending = request or " "
 
     def sent(self, host: str) -> None:
-        """Note that the request was sent: with several at once, the delay counts from here."""
+        """Record that the request was sent; with several requests at once, the delay counts from here."""
         state = self._host(host)
         state.sending = ""
         state.ready_at, state.reason = self.clock() + self._delay(state), self._delay_reason(state)
 
     def end(self, host: str, seconds: float, request: str = "") -> None:
-        """Note that the answer is complete or has failed, and how many seconds it took."""
+        """Record that the response is complete or has failed, and how many seconds it took."""
         state = self._host(host)
         state.in_flight -= 1
         self._turns.pop(request, None)  # it may have failed before its turn came
@@ -138,7 +138,7 @@ class Politeness:
         now = self.clock()
         if len(self._addresses) > 100_000:
             for other in [other for other, at in self._addresses.items() if at <= now]:
-                del self._addresses[other]  # views share this dictionary
+                del self._addresses[other]  # deleted in place because views share this dictionary
         turn, latest, pause = max(now, self._addresses.get(address, 0.0)), NEVER, self.address_delay
         if self.leases is not None:
             turn, latest, pause = self.leases.turn(address, turn, name)
@@ -147,7 +147,7 @@ class Politeness:
         return turn, latest
 
     def hold(self, host: str, until: float, why: str) -> None:
-        """Hold the host until then: it asked for it (Retry-After), or it does not answer."""
+        """Pause the host, because it asked for it (Retry-After) or does not respond."""
         state = self._host(host)
         if until > state.hold_until:
             state.hold_until, state.hold_reason = until, why
@@ -162,7 +162,7 @@ class Politeness:
             state.ready_at = max(state.ready_at, self.clock() + self._delay(state))
 
     def shared_robots(self, robots: str) -> tuple[bytes, float] | None:
-        """Return a robots.txt that another crawl has fetched, and when; None: fetch it."""
+        """Return a robots.txt that another crawl has fetched, and when; None if it has to be fetched."""
         return None
 
     def share_robots(self, robots: str, body: bytes, at: float) -> None:
@@ -201,7 +201,7 @@ class SharedPoliteness:
 
     def __init__(self, clock: Clock, *, started_at: float = 0.0, max_in_flight: int = 0) -> None:
         self.clock = clock
-        self.started_at = started_at  # requests of an earlier process are unknown: each host rests once from here
+        self.started_at = started_at  # requests of an earlier process are unknown, so each host pauses once from here
         self.max_in_flight = max_in_flight  # requests in flight over all crawls, in equal shares; 0: no limit
         self.hosts: dict[str, HostState] = {}
         self.addresses: dict[str, float] = {}
@@ -242,7 +242,7 @@ class PolitenessView(Politeness):
 
     @property
     def resumed_at(self) -> float:
-        """Start of the process, not of the crawl: requests since then are known."""
+        """Return the start of the process, not of the crawl: requests since then are known."""
         return self.authority.started_at
 
     @resumed_at.setter
@@ -252,10 +252,10 @@ class PolitenessView(Politeness):
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
         now, turns = self.clock(), self.authority.turns
         if any(name == host for name, _ in self.requests):
-            return NEVER, "answering"  # the crawl checks again after its own answer
+            return NEVER, "answering"  # the crawl checks again after its own response
         state = self._host(host)
         state.delay = max(state.delay, self.delay)
-        if state.in_flight:  # the other answer could be complete now at the earliest
+        if state.in_flight:  # the other response could be complete now at the earliest
             until, why = now + max(RECHECK_SECONDS, self._delay(state)), "answering another crawl"
         else:
             until, why = super().ready(host, address)
@@ -276,7 +276,7 @@ class PolitenessView(Politeness):
         self.authority.turns.mark_served(host, self)
 
     def end(self, host: str, seconds: float, request: str = "") -> None:
-        """Note that the answer is complete; after `close` this does nothing."""
+        """Record that the response is complete; after `close` this does nothing."""
         if self.requests.pop((host, request), None) is not None:
             super().end(host, seconds, request)
 
@@ -305,11 +305,11 @@ class PolitenessView(Politeness):
 @dataclass(slots=True)
 class _Waiter:
     served: int  # the lowest is next
-    due: float | None = None  # when it could, or will be able to, use a turn; None: not waiting
+    due: float | None = None  # time at which it can use a turn; None if it is not waiting
 
 
 class TurnQueues:
-    """Queues by name; the client served longest ago comes first."""
+    """Queues of clients by host; the client served longest ago comes first."""
 
     def __init__(self) -> None:
         self._queues: dict[str, dict[Hashable, _Waiter]] = {}
@@ -319,7 +319,7 @@ class TurnQueues:
         self._waiter(name, client).due = until
 
     def is_turn(self, name: str, client: Hashable, now: float) -> bool:
-        """Return True if it is their turn. A client that misses its turn goes to the end of the queue."""
+        """Return True if it is the client's turn. A client that misses its turn goes to the end of the queue."""
         own = self._waiter(name, client)
         for other, waiter in self._queues[name].items():
             if other is client or waiter.due is None or waiter.served > own.served:
@@ -345,5 +345,5 @@ class TurnQueues:
     def _waiter(self, name: str, client: Hashable) -> _Waiter:
         queue = self._queues.setdefault(name, {})
         if client not in queue:
-            queue[client] = _Waiter(next(self._numbers) - 2**62)  # before all that were served
+            queue[client] = _Waiter(next(self._numbers) - 2**62)  # before all clients that were served
         return queue[client]

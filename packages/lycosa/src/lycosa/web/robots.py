@@ -71,7 +71,7 @@ class _AgentGroup:
 
 
 class RobotsRules:
-    """The rules of one site for one agent; immutable, and at most as large as the file they came from."""
+    """Rules of a robots.txt for one agent; immutable, and at most as large as the file."""
 
     ALLOW_ALL: ClassVar["RobotsRules"]
 

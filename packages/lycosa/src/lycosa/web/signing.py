@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 WELL_KNOWN = "/.well-known/http-message-signatures-directory"  # path of a site's key directory
 MEDIA_TYPE = "application/http-message-signatures-directory+json"
-VALID_SECONDS = 60.0  # seconds: enough for a slow connection and clock differences
+VALID_SECONDS = 60.0  # enough for a slow connection and clock differences
 NEW_IDENTITY = "make one with 'lycosa identity FILE --new SITE'"
 _LABEL = "sig1"
 _AGENT = re.compile(r"https://[\x21\x23-\x5b\x5d-\x7e]{1,500}", re.ASCII)
@@ -42,7 +42,7 @@ _AGENT = re.compile(r"https://[\x21\x23-\x5b\x5d-\x7e]{1,500}", re.ASCII)
 
 @dataclass(frozen=True)
 class Identity:
-    """A private key and the site of its key directory."""
+    """An Ed25519 private key and the site of its key directory."""
 
     secret: bytes  # 32 bytes, as in RFC 8032
     agent: str  # site of the key directory

@@ -184,7 +184,7 @@ def _site(name: str) -> str:
     # The URL standard makes an IPv4 address of every host that ends in a number.
     if name.rpartition(".")[2].isdigit():
         return name
-    # A public suffix itself (`github.io`, `localhost`) has no registered domain: it stands for itself.
+    # A public suffix itself (`github.io`, `localhost`) has no registered domain and is its own site.
     return _suffixes("xn--" in name).privatesuffix(name) or name
 
 

@@ -1,8 +1,8 @@
 """Wall detection: bot challenges, log-in pages, rate limits and consent pages served instead of the page.
 
-They come with any status, including 200. Undetected they would be judged, archived and learned from, and the host would
-be asked on at full speed. They are recognised by traces of the wall products in headers, titles and markup. Pages that
-merely write about walls have a text of their own, so the rules on words apply to short pages only.
+They come with any status, including 200. Undetected, they would be judged, archived and learned from, and requests to
+the host would continue at full speed. They are recognised by traces of the wall products in headers, titles and markup.
+Pages about walls have a text of their own, so the rules on words apply to short pages only.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from lycosa.web.html import ParsedPage
 Wall = Literal["challenge", "login", "limited", "consent"]
 MAX_WALL_TEXT = 1_500  # characters of text: only shorter pages are judged by their words
 SCANNED_BYTES = 200_000  # bytes of a body
-# headers of challenges; DataDome's is on every answer of its customers: it counts for 403 only
+# Headers of challenges. DataDome's is sent with every response of its customers, so it counts for status 403 only.
 _HEADERS = {
     "cf-mitigated": re.compile("challenge"),
     "x-amzn-waf-action": re.compile("challenge|captcha"),
     "x-datadome": re.compile("protected"),
 }
-# in the markup of challenges
+# markup of challenges
 _MARKS = (
     b"window._cf_chl_opt /cdn-cgi/challenge-platform/h/b/orchestrate/chl_page cf-browser-verification "
     b'geo.captcha-delivery.com/captcha id="px-captcha" sucuri_cloudproxy_js id="anubis_challenge" '
     b"/.within.website/x/cmd/anubis/ sec-if-cpt-container /_sec/cp_challenge/".split()
 )
-# also on ordinary pages of the services' customers: the text must confirm it
+# markup of challenges that is also on ordinary pages of the services' customers, so the text must confirm it
 _VENDOR_MARKS = (
     b"_pxAppId /_Incapsula_Resource? AwsWafIntegration /.well-known/ddos-guard/ KPSDK .captcha-delivery.com".split()
 )
-# also in forms of all kinds, which have other input fields
+# Widgets are also in forms of all kinds, which have other input fields.
 _WIDGET = re.compile(rb"""class=["']?[^"'>]{0,200}\b(?:g-recaptcha|h-captcha|cf-turnstile)\b""", re.IGNORECASE)
 _FIELD = re.compile(
     rb"""<textarea|<input[^>]{1,500}type\s*=\s*["']?(?:text|email|password|search|tel)\b""", re.IGNORECASE
@@ -69,7 +69,7 @@ _WORDS: tuple[tuple[str, Wall], ...] = (
 
 _TITLES = tuple((re.compile(rf"^\W*(?:{words})\W*(?:$|\||[-–—:]\s)", re.IGNORECASE), wall) for words, wall in _WORDS)
 
-# titles of challenges, and of many other pages: the text must confirm it
+# Titles of challenges that many other pages have, too, so the text must confirm them.
 _VAGUE_TITLE = re.compile(
     r"(?i)^\W*(?:just a moment|one more step|please wait.*|captcha|einen moment,? bitte|un instant|un momento|"
     r"access denied|blocked|error|[\w.-]+\.[a-z]{2,12}|https?://.*|)\W*(?:$|\||[-–—:]\s)"
@@ -85,7 +85,7 @@ _ROBOT = re.compile(
     r"complete the (?:captcha|security check)|"
     r"please (?:enable|turn on) (?:js|javascript|cookies)|\bray id\b|\b(?:ro)?bots?\b|\bautomated\b"
 )
-# only challenges say this
+# phrases of challenges only
 _CHALLENGE_TEXT = re.compile(
     r"(?i)unusual traffic from your (?:computer|network)|enable javascript and cookies to continue|"
     r"checking your browser before|incapsula incident id|"
@@ -107,7 +107,7 @@ _CONSENT = re.compile(r"\b(?:cookies?|consent|privacy|datenschutz|données|einwi
 _CHOICE = re.compile(
     r"(?i)\b(?:accept|agree|reject|decline|allow all|akzeptieren|zustimmen|ablehnen|accepter|refuser|aceptar|rechazar)"
 )
-_BEFORE_TITLE = re.compile(r"\W*(?:before|bevor|avant)\b", re.IGNORECASE)  # not in titles of pages on privacy
+_BEFORE_TITLE = re.compile(r"\W*(?:before|bevor|avant)\b", re.IGNORECASE)  # pages about privacy have no such titles
 _CONSENT_HOST = re.compile(r"https?://(?:consent|guce|cookiewall|privacywall)\.", re.ASCII)
 _CONSENT_PATH = re.compile(
     r"(?i)https?://[^?#]*/(?:zustimmung|consent|collectconsent|cookie-?wall|privacy-?(?:gate|wall))/?\?"
@@ -120,7 +120,7 @@ MAX_WALL_LINKS = 20  # walls have few links
 
 
 def detect_wall(url: str, status: int, fields: Mapping[str, str], body: bytes, page: ParsedPage) -> Wall | None:
-    """Return the kind of wall that an answer is, by its URL, headers, markup and text; None for an ordinary page."""
+    """Return the kind of wall that a response is, by its URL, headers, markup and text; None for an ordinary page."""
     for name, pattern in _HEADERS.items():
         if pattern.search(fields.get(name, "").lower()) and (name != "x-datadome" or status == 403):
             return "challenge"
