@@ -1,4 +1,4 @@
-"""Requests before shards start."""
+"""Requests to examples and search engines before shards start."""
 
 import asyncio
 from pathlib import Path
@@ -15,7 +15,7 @@ from lycosa_cluster import asking
 from lycosa_cluster.asking import Answers, ask
 
 
-def test_answers_are_restored_from_log(tmp_path: Path) -> None:
+def test_responses_are_restored_from_log(tmp_path: Path) -> None:
     log = SqliteLog(tmp_path / NAME)
     answers = Answers(events=[Setting("learned", {"terms": [1]}), Setting(SETTING, {"engine": ["http://a.test/"]})])
     answers.record(log)
@@ -26,13 +26,13 @@ def test_answers_are_restored_from_log(tmp_path: Path) -> None:
     log.close()
 
 
-def test_ask_without_examples_or_engines_makes_no_request() -> None:
+def test_no_examples_or_engines_need_no_request() -> None:
     request: Any = SimpleNamespace(options=Options(topic="coral", examples=["a file.txt"]))
     known = Answers()
     assert asyncio.run(ask(request, known)) is known
 
 
-def test_ask_keeps_known_terms_and_closes_space(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_terms_are_kept_and_space_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = []
 
     class Space:

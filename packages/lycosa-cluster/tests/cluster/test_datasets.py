@@ -23,7 +23,7 @@ def rows(path: Path, text: bool = True) -> list[dict[str, Any]]:
     return list(datasets._Answers(text)({"path": str(path)}))
 
 
-def test_read_warc_rows_have_unpacked_body_and_text(tmp_path: Path) -> None:
+def test_read_warc_rows_have_decompressed_body_and_text(tmp_path: Path) -> None:
     packed = http_answer(gzip.compress(HTML), more="Content-Encoding: gzip\r\n")
     (row,) = rows(write(tmp_path / "a.warc.gz", record("http://a.example/", packed)))
     assert (row["url"], row["status"], row["body"], row["title"]) == ("http://a.example/", 200, HTML, "Reefs")

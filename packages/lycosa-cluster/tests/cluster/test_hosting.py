@@ -39,7 +39,7 @@ def test_end_before_first_page_releases_directory(tmp_path: Path) -> None:
         await asyncio.gather(*(hosts.call(0, "end", "one") for _ in range(2)))
         assert {"error": ENDED} == await run == await hosts.call(0, "run", "one", start)
         assert asyncio.all_tasks() < before
-        again = Directory.open(path)  # which nobody holds
+        again = Directory.open(path)  # it is not locked
         again.close()
 
     asyncio.run(work())

@@ -1,4 +1,4 @@
-"""Leases of shared addresses."""
+"""Leases of request times at shared addresses."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_leases_of_address_are_consecutive() -> None:
     assert one.ready(ADDRESS, now[0]) == now[0], "whoever has gone does not count"
 
 
-def test_ledger_shared_by_crawls_of_one_process() -> None:
+def test_ledger_is_shared_by_crawls_of_one_process() -> None:
     now, owners = [100.0], Owners(4)
     ledgers = [Ledger(made=100.0) for _ in range(4)]
     crawls = [[Leases(number, owners, lambda: now[0], ledgers[number]) for number in range(4)] for _ in range(2)]

@@ -95,7 +95,7 @@ def test_messages_respect_scope_and_depth() -> None:
     assert set(depths) == {4}
 
 
-def test_messages_of_sitemap_name_its_sources() -> None:
+def test_messages_of_sitemap_contain_its_sources() -> None:
     sitemap = Visit(OTHERS[0][0], "sitemap", "ok", 0, data={"sources": [OTHERS[1][0], OTHERS[0][1]]})
     made = messages(sitemap, 0, 9, OWNERS, lambda node, depth: True, depth=0, seed=False, sums=[])
     assert {owner: message.visit.data for owner, message in made.items()} == {1: {"sources": [OTHERS[1][0]]}}

@@ -18,12 +18,12 @@ from lycosa_cluster.reaching import MAX_SHARDS, ClusterTarget, check_cluster
         ("10.0.0.5:6379", "10.0.0.5:6379", 0),
     ],
 )
-def test_parse_target(text: str, address: str, shards: int) -> None:
+def test_parse_valid_targets(text: str, address: str, shards: int) -> None:
     assert ClusterTarget.parse(text) == ClusterTarget(address, shards)
 
 
 @pytest.mark.parametrize("text", ["local:0", "local:x", f"auto,shards={MAX_SHARDS + 1}", "auto,cores=2", ""])
-def test_parse_rejects_target(text: str) -> None:
+def test_parse_rejects_invalid_targets(text: str) -> None:
     with raises_input_error("bad-cluster"):
         ClusterTarget.parse(text)
 
@@ -35,7 +35,7 @@ def test_check_cluster_raises_without_ray(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("address", ["head", "head:99999", "http://head:1/x"])
-def test_check_cluster_rejects_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_cluster_rejects_unreachable_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reaching, "find_spec", lambda name: name)
     with raises_input_error("bad-cluster"):
         check_cluster(ClusterTarget(address))

@@ -16,7 +16,9 @@ from lycosa_cluster.reaching import ClusterTarget
 from lycosa_cluster.splitting import previous_shard_count
 
 
-def test_crawl_command_cluster_errors(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_crawl_command_cluster_errors_are_one_line(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     start = ("crawl", "coral reefs", "--seed", "http://a.test/", "--out", tmp_path / "new")
     for where in ("local:many", "local:0", "auto,shards=0", "local:1000"):
         assert "1 to 999" in command.complaint(*start, "--cluster", where)
@@ -26,7 +28,7 @@ def test_crawl_command_cluster_errors(command: Command, monkeypatch: pytest.Monk
 
 
 class DeadHosts:
-    """Hosts of a dead cluster: calls raise or are never answered."""
+    """Hosts of a failed cluster: calls raise, or never return."""
 
     count = 2
 
@@ -51,7 +53,7 @@ class DeadHosts:
 
 
 @pytest.mark.parametrize("failure", ["its processes have ended", "its actors are dead"])
-def test_crawl_command_ends_if_cluster_is_gone(
+def test_crawl_command_ends_if_cluster_fails(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failure: str
 ) -> None:
     monkeypatch.setattr("lycosa_cluster.runner.RayHosts", partial(DeadHosts, failure=failure))

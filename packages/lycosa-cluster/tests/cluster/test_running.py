@@ -79,7 +79,7 @@ cluster.shutdown()
 
 
 class Waiting(Web):
-    """Web that responds slowly until the processes are killed, so that the crawl cannot end before."""
+    """Web with slow responses until the processes are killed, so that the crawl cannot end earlier."""
 
     out: Path
     answers = 0
@@ -102,7 +102,7 @@ def test_crawl_survives_killed_processes_and_node(tmp_path: Path, command: Comma
             }  # fmt: skip
             words = [sys.executable, "-c", RUN, str(out), json.dumps(options), str(SHARDS)]
             ran = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
-            # Ray gives a node 30 seconds, however busy the machine
+            # Ray gives a node only 30 seconds to start, even on a busy machine.
             if "timed out during startup" not in ran.stderr or attempt == 2:
                 assert ran.returncode == 0, ran.stderr
                 _check(out, list(server.log))
@@ -159,7 +159,7 @@ def _check(out: Path, hits: list[Any]) -> None:
         assert len(names) == len(set(names)) > 0
     assert own == fetched
     assert lives[0] > 1
-    # What was in flight when a process died is fetched again: nothing that was recorded.
+    # Requests in flight when a process was killed are repeated, but no recorded page is fetched again.
     asked = Counter(f"http://{hit.host}{hit.path}" for hit in hits if hit.status == 200)
     again: Counter[int] = Counter()
     for node, count in asked.items():
@@ -168,8 +168,8 @@ def _check(out: Path, hits: list[Any]) -> None:
     for host in {hit.host for hit in hits}:
         of_host = sorted((hit for hit in hits if hit.host == host), key=lambda hit: hit.started)
         assert all(after.started - before.started >= DELAY - 0.02 for before, after in pairwise(of_host)), host
-    # All hosts have one address with leased turns: 40 requests take 39 pauses, but for what can come late. That is
-    # all that was in flight, and what shards send by themselves when the one that leases is dead and when it is back.
+    # All hosts have one address with leased request times, so 40 requests take 39 delays, except for those that may be
+    # late: all that were in flight, and those sent without a lease while the leasing shard was restarted.
     starts, late = sorted(hit.started for hit in hits), AT_ONCE * SHARDS + SHARDS + 2 * (SHARDS - 1)
     assert min(last - first for first, last in zip(starts, starts[39:], strict=False)) > (39 - late) * PAUSE
     checked = subprocess.run(

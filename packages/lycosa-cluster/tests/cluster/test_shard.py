@@ -81,7 +81,7 @@ def shard_on(
 
 
 async def run_to_end(together: Together, shard: Shard, max_visits: int = 10**9) -> Shard:
-    """Run a shard until the crawl ends or, killed, after `max_visits`."""
+    """Run a shard until the crawl ends, or kill it after `max_visits`."""
     visits = together.run(shard)
     async for _ in visits:
         max_visits -= 1
@@ -173,7 +173,7 @@ def test_shards_with_failures_fetch_pages_of_one_crawl(web: Web, all_pages: Coun
 
 
 def check_level(shard: Shard) -> None:
-    """Check that promises do not depend on the offset of learned weights."""
+    """Check that reported priorities do not depend on the offset of learned weights."""
     weights = shard.engine.strategy.estimator.weights_
     assert weights.pages > 0
     shard.engine.frontier.promises = lambda n, now, at_once: [0.9] * n
@@ -200,7 +200,7 @@ def test_shards_share_page_budget(web: Web) -> None:
             assert len(judge.relevances_now()) == own
             again = shard_on(web, number, logs[number], topic=Probability("coral reefs"))
             assert state_of(again.engine) == state_of(shard.engine)
-            # What people say while it rests is heard when it is resumed, once, and has its effect.
+            # A label given while the shard is stopped is learned once, when it is resumed.
             own_page = next(event.node for event in logs[number] if isinstance(event, Visit) and event.is_page)
             labels = [Label(own_page, False, 5.0, "ann"), Label("http://elsewhere.test/", False, 6.0, "ann")]
             assert [add_new_labels(again.engine, labels) for _ in range(2)] == [2, 0]
@@ -351,7 +351,7 @@ def test_receive_batches_equals_single_pages(web: Web, tmp_path: Path) -> None:
     run_virtual(ways())
 
 
-def test_address_delay_longer_than_lease(web: Web) -> None:
+def test_address_delay_may_be_longer_than_lease(web: Web) -> None:
     logs, pause = [MemoryLog() for _ in range(SHARDS)], 1.5 * LEASE_SECONDS
 
     async def many() -> None:

@@ -45,13 +45,14 @@ def test_merge_new_marks_duplicates_across_shards(tmp_path: Path) -> None:
             "http://b.test/": "http://a.test/" if traps else "",
         }
         other.append(page("http://c.test/", 3, 3.0, [], 0b0111))
-        other.append(replace(page("http://e.test/", 1, 3.5, []), same_as="http://b.test/"))  # as its shard saw it
+        # as its own shard recorded it
+        other.append(replace(page("http://e.test/", 1, 3.5, []), same_as="http://b.test/"))
         one.append(page("http://d.test/", 4, 4.0, [], ~0b1111 & 2**64 - 1))
         one.append(Setting("threshold", 0.0))
-        later = merged(directory, traps, twice=2)  # b and c: that e is a copy its shard knows
+        later = merged(directory, traps, twice=2)  # b and c; the shard of e knows that e is a copy
         assert (later["http://c.test/"], later["http://d.test/"]) == ("http://a.test/" if traps else "", "")
         assert later["http://e.test/"] == ("http://a.test/" if traps else "http://b.test/"), "not of what is a copy"
-        with closing(SqliteLog(directory / NAME)) as log, log.batch():  # pages lost their words
+        with closing(SqliteLog(directory / NAME)) as log, log.batch():  # the pages have lost their terms
             for number, visit in list(log.numbered("kind = 'page'")):
                 assert isinstance(visit, Visit)
                 log._db.execute("DELETE FROM event WHERE seq = ?", (number,))
