@@ -74,9 +74,7 @@ class CrawlDirectory:
         self.log.close()
 
     def pages(self, *, at_least: float = 0.0, copies: bool = False) -> Iterator[tuple[int, Visit]]:
-        """Yield sequence number and visit of the current version of each page with at least this relevance, in log
-        order.
-        """
+        """Yield number and visit of the current version of each page with at least this relevance, in log order."""
         view = self.view()
         chosen = view.current(copies=copies) & (view.column("relevance_now") >= at_least)
         return self.visits(np.sort(view.column("seq")[chosen]).tolist())

@@ -40,8 +40,7 @@ class Highlight:
 
 
 def snippet(text: str, marks: Sequence[Highlight], width: int = 240) -> Snippet:
-    """Return the passage of about `width` characters with the largest weight of highlights, or the beginning of the
-    text.
+    """Return the passage of about `width` characters with the largest weight of highlights; without any, the beginning.
 
     >>> found = snippet("Long ago there was water. Today the coral reef is white.", [Highlight(("reef",))], 30)
     >>> found.text, [found.text[start:end] for start, end in found.spans]

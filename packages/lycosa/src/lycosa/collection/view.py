@@ -220,9 +220,7 @@ class CrawlView:
             return count == EVENTS_PER_STEP
 
     def _load_cached(self) -> None:
-        """Load the cached view if it belongs to this log. A long log is read with page contents, so that it can be
-        cached.
-        """
+        """Load the cached view if it belongs to this log. A long log is read completely, to be cached."""
         with self.reading() as log:
             found = self.use_cache and shelf.load_cached(self, log)
             if not found and log.end() >= shelf.MIN_NEW_EVENTS and self.use_cache:

@@ -159,7 +159,7 @@ TEMPERATURES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 
 @dataclass
 class NeuralNetwork(ArrayClassifier):
-    """softmax((relu(x W + b) V + c) / t) on tf-idf vectors x of unit length, with 32 hidden units.
+    """Neural network: softmax((relu(x W + b) V + c) / t) on tf-idf vectors x of unit length, with 32 hidden units.
 
     The number of training rounds and the temperature t, which corrects overconfidence, minimise the log loss on a
     held-out third of the pages. The final network is trained on all pages, with scikit-learn's `MLPClassifier` (Adam).

@@ -85,7 +85,7 @@ _MARK = re.compile("[\x01\x02]")
 
 
 class KeywordJudge(StatelessJudge):
-    """beta = log(1 + x), x occurrences of the keyword in the page; alpha = log(1 + y), y occurrences around the link.
+    """Keyword counts: beta = log(1 + x), x occurrences in the page; alpha = log(1 + y), y occurrences around the link.
 
     The page is its title and text. The window around a link has 100 characters with the anchor in the middle: the
     remaining characters are split evenly before and after it (an odd one goes after). A longer anchor is its own

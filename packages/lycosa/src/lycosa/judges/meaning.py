@@ -135,7 +135,7 @@ class EhrigJudge(OntologyJudge):
 
 
 class SsrmJudge(OntologyJudge):
-    """alpha = sum over j and k of sim(j, k) w_j w_k / (sqrt(sum of w_j^2) sqrt(sum of w_k^2)): soft cosine.
+    """Soft cosine: alpha = sum over j and k of sim(j, k) w_j w_k / (sqrt(sum of w_j^2) sqrt(sum of w_k^2)).
 
     j are the terms of the anchor, k those of the topic, w = tf idf. sim is `li`, exp(-a L) tanh(b H), with L the number
     of IS-A links between two terms and H the depth of their common ancestor (equation 4); or `path`, `depth`, `ehrig`
@@ -237,7 +237,7 @@ class SynsetExpansionJudge(OntologyJudge):
 
 
 class CorleyMihalceaJudge(OntologyJudge):
-    """sim(T, Q) = 1/2 (sum_w maxSim(w, Q) idf(w) / sum_w idf(w) + sum_q maxSim(q, T) idf(q) / sum_q idf(q)).
+    """Mean similarity: 1/2 (sum_w maxSim(w, Q) idf(w) / sum_w idf(w) + sum_q maxSim(q, T) idf(q) / sum_q idf(q)).
 
     w are the distinct terms of the text T (the page, or an anchor), q those of the topic Q; maxSim is the similarity to
     the most similar term of the other side. The first half measures the part of the text that is on topic, the second

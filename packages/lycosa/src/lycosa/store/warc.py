@@ -199,9 +199,7 @@ class WarcArchive:
         *,
         has_digest: bool = True,
     ) -> tuple[bytes, bytes]:
-        """Return a response record (or, with `revisit`, a record without body that begins with it), and its request
-        record.
-        """
+        """Return a response record (with `revisit`, a record without body that begins with it), and the request record."""
         common = f"WARC-Target-URI: {url}\r\nWARC-Date: {_date(started)}\r\n"
         fields = (
             (f"WARC-Payload-Digest: {cdxj.format_digest(exchange.digest)}\r\n" if has_digest else "")
@@ -440,8 +438,7 @@ _DIGEST_BYTES = 32  # SHA-256
 
 
 class Payloads:
-    """URL and time of the first record of each payload, by digest; stored in columns, as there are hundreds of
-    thousands.
+    """URL and time of the first record of each payload, by digest, in columns, as there are hundreds of thousands.
 
     >>> some = Payloads(); some.add(b"1" * 32, "http://a.test/", 5.0); some.add(b"1" * 32, "http://b.test/", 6.0)
     >>> some.get(b"1" * 32), some.get(b"2" * 32), len(some)

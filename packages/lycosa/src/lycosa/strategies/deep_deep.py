@@ -42,8 +42,7 @@ def _grams(texts: list[str], sizes: tuple[int, ...]) -> tuple[NDArray[np.int64],
 
 @dataclass
 class DeepDeep:
-    """deep-deep: priority = Q(link), the expected return of a link: its reward plus gamma times that of the best next
-    link.
+    """deep-deep: priority = Q(link), the expected return: the reward plus gamma times that of the best next link.
 
     Q is linear in binary features of the link: character n-grams of its anchor (3 to 5) and of its URL (4 and 5), each
     of the two vectors scaled to length 1, and whether the link stays on its host. Each page fetched through a link a is

@@ -54,7 +54,7 @@ class Background:
 
     @staticmethod
     def load(path: str | Path | None = None) -> Background:
-        """Read a file; without a path, the statistics of English that come with the package."""
+        """Read a file of statistics; without a path, the English ones that come with the package."""
         if path is None:
             return _shipped()
         return _parse(read_input(Path(path), MAX_BYTES, "the word statistics in"), str(path))

@@ -24,13 +24,13 @@ Numbers = NDArray[np.float64]
 
 
 def ehrig(bags: Bags, words: LanguageTerms) -> Numbers:
-    """Equation 8: sum over terms j of the text and k of the topic of sim(j, k) tf_j tf_k, which grows with the text."""
+    """Return equation 8, sum over text terms j and topic terms k of sim(j, k) tf_j tf_k, which grows with the text."""
     similarities = words.similarities(bags.columns) @ words.glossary.weights
     return _sums(bags, bags.counts * similarities)
 
 
 def ssrm(bags: Bags, words: LanguageTerms, weights: Numbers, query: Numbers) -> Numbers:
-    """Equation 9: sum over j and k of sim(j, k) w_j w_k, divided by sqrt(sum of w_j^2) sqrt(sum of w_k^2).
+    """Return equation 9, sum over j and k of sim(j, k) w_j w_k, divided by sqrt(sum of w_j^2) sqrt(sum of w_k^2).
 
     If only equal terms are similar it is the cosine; otherwise it may exceed 1.
     """
@@ -40,7 +40,7 @@ def ssrm(bags: Bags, words: LanguageTerms, weights: Numbers, query: Numbers) -> 
 
 
 def corley_mihalcea(bags: Bags, words: LanguageTerms, rarity: Numbers, query: Numbers) -> Numbers:
-    """(mean over the text's terms of maxSim to the topic + mean over the topic's of maxSim to the text) / 2.
+    """Return (mean over text terms of maxSim to the topic + mean over topic terms of maxSim to the text) / 2.
 
     maxSim is the similarity to the most similar term of the other side; the means are weighted by idf.
     """

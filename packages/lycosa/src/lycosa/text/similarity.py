@@ -25,7 +25,7 @@ Numbers = NDArray[np.float64]
 
 
 def ehrig(L: Any, df: float = 0.5) -> Any:
-    """df ** L: each link costs the factor df (equation 3). Words with a common sense have L = 0, so 1.
+    """Return df ** L: each link costs the factor df (equation 3). Words with a common sense have L = 0, so 1.
 
     >>> float(ehrig(3))
     0.125
@@ -34,7 +34,7 @@ def ehrig(L: Any, df: float = 0.5) -> Any:
 
 
 def li(L: Any, H: Any, a: float = 0.2, b: float = 0.6) -> Any:
-    """exp(-a L) tanh(b H): decreases with distance, increases with the depth of the ancestor (equation 4).
+    """Return exp(-a L) tanh(b H): decreases with distance, increases with the depth of the ancestor (equation 4).
 
     The scan of the paper has the fraction in the exponent; Li et al. have the product. Under a root (H = 0) it is 0
     even for synonyms, so adjectives, which have no IS-A links in WordNet, are similar only to themselves.
@@ -46,7 +46,7 @@ def li(L: Any, H: Any, a: float = 0.2, b: float = 0.6) -> Any:
 
 
 def path(L: Any) -> Any:
-    """1 / (1 + L), the inverse path length.
+    """Return 1 / (1 + L), the inverse path length.
 
     >>> float(path(4))
     0.2
@@ -55,7 +55,7 @@ def path(L: Any) -> Any:
 
 
 def depth(L: Any, H: Any) -> Any:
-    """2 H / (L + 2 H) (Wu and Palmer 1994); 1 for the same sense.
+    """Return 2 H / (L + 2 H) (Wu and Palmer 1994); 1 for the same sense.
 
     >>> float(depth(4, 8))
     0.8
@@ -65,7 +65,7 @@ def depth(L: Any, H: Any) -> Any:
 
 
 def is_a_2(L: Any) -> Any:
-    """1 up to two IS-A links, else 0.
+    """Return 1 for up to two IS-A links, else 0.
 
     >>> is_a_2([0, 2, 3]).tolist()
     [1.0, 1.0, 0.0]

@@ -74,25 +74,25 @@ def train_browse(
     Paper: Batsakis 2007, 2.5 and 3.4.1. Words are weighted as in strategies/neighbours.py.
     """
     _check(out, unlabelled, states, clusters, gap, most, seed)
-    record = _read(source, language, progress)  # 1
+    record = _read(source, language, progress)  # step 1
     if labels:
         for visit in record.visits:
             visit.relevant = labels.get(visit.url, visit.relevant)
     trail = trail_of(record, gap)
     _check_labels(trail, source)
     is_relevant = trail.labels == 1
-    distance = distances(is_relevant, trail.steps, states)  # 2
+    distance = distances(is_relevant, trail.steps, states)  # step 2
     distance[~_leads_to_relevant(is_relevant, trail.steps)] = states  # no path leads to a relevant page
     role, unlabelled_rows = _roles(trail.labels, unlabelled, positives_only)
     if not (positives_only or (role == 0).any()):
         raise InputError("no-negatives", _no_negatives(source))
-    rows = np.flatnonzero(~unlabelled_rows | (distance < states))  # 3
+    rows = np.flatnonzero(~unlabelled_rows | (distance < states))  # step 3
     if len(rows) < len(role):
         record.left_out["unlabelled, and not leading to a relevant page"] += len(role) - len(rows)
     rows = _choose_rows(rows, trail.labels[rows], distance[rows], most, states, seed, record)
     urls = [trail.urls[row] for row in rows.tolist()]
     relevant, role, unlabelled_rows = is_relevant[rows], role[rows], unlabelled_rows[rows]
-    has_words = _load_words(record, urls, unlabelled_rows, load_pages, progress)  # 4
+    has_words = _load_words(record, urls, unlabelled_rows, load_pages, progress)  # step 4
     _check_words(record, source, has_words, relevant, positives_only or bool((has_words & (role == 0)).any()))
     progress("grouping pages", 0, 0)
     places = np.array([record.row_of[url] for url in np.array(urls, object)[has_words]], np.intp)
@@ -120,9 +120,9 @@ def train_browse(
             "seed": seed,
         },
     )
-    for kind in KINDS:  # 5
+    for kind in KINDS:  # step 5
         browsing.clusterings[kind] = clusters_of(browsing, kind, has_words & (role >= 0), clusters, seed)
-    browsing.save(out)  # 6
+    browsing.save(out)  # step 6
     done = BrowsingResult(browsing, out, left_out=record.left_out, notes=record.notes)
     done.clusters = {kind: describe(browsing, kind) for kind in KINDS}
     record.notes.extend(_remarks(done, trail, distance[rows], has_words, unlabelled_rows))

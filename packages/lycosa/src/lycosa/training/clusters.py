@@ -217,9 +217,7 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, max_clusters: int 
 def _split(
     points: Points, clustering: Clustering, max_clusters: int, seed: int, whole: set[bytes]
 ) -> NDArray[np.float64]:
-    """Return all centres, with two for each of the best splits that there is room for; `whole` are clusters not to
-    retry.
-    """
+    """Return all centres, with two for each of the best splits; `whole` are the clusters not to be tried again."""
     means = points.means(clustering.labels, clustering.count)
     splits: list[tuple[float, int, NDArray[np.float64]]] = []
     for cluster in range(clustering.count):

@@ -50,10 +50,10 @@ def train(
     """
     sources = list(sources)
     _check(out, kind, least, held_out, seed)
-    corpus = read(sources, load_pages, progress, column, language)  # 1
+    corpus = read(sources, load_pages, progress, column, language)  # step 1
     if not corpus.pages and corpus.left_out:
         raise InputError("no-pages", f"no page could be read from {', '.join(sources)}: {corpus.why()}")
-    chosen = choose_classes(Counter(page.label for page in corpus.pages), least, whole_tree=whole_tree)  # 2
+    chosen = choose_classes(Counter(page.label for page in corpus.pages), least, whole_tree=whole_tree)  # step 2
     classes = chosen.names
     number_of = {name: number for number, name in enumerate(classes)}
     page_count = len(corpus.pages)
@@ -63,7 +63,7 @@ def train(
     if page_count - len(labels) - chosen.inner > 0:
         corpus.left_out[f"in classes of fewer than {MIN_CLASS_PAGES} pages"] += page_count - len(labels) - chosen.inner
     quality = None
-    if held_out:  # 3
+    if held_out:  # step 3
         progress("measuring", 0, 0)
         quality = _measure(corpus, labels, classes, kind, held_out, seed, notes)
     progress("training", 0, 0)
@@ -79,7 +79,7 @@ def train(
         "quality": asdict(quality) if quality else None,
     }
     rows = np.arange(len(labels))
-    model = _fit(corpus, rows, labels, classes, kind, seed, facts)  # 4
+    model = _fit(corpus, rows, labels, classes, kind, seed, facts)  # step 4
     model.save(out)
     return TrainingResult(model, out, quality, left_out=corpus.left_out, notes=notes)
 

@@ -1,5 +1,4 @@
-"""Evidence of a page for the topic: match scores ("answers"), features and a word vector, all from the visit in the
-log.
+"""Evidence of a page for the topic, from its visit in the log: match scores ("answers"), features and a word vector.
 
 Features, by which pages are compared, are hashed to slots: the most distinctive stems, the words of the URL, and the
 URLs that the page links to.
