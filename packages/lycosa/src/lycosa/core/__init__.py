@@ -1,1 +1,1 @@
-"""The generic engine: types, protocols, the loop, the frontier. Knows nothing of the web."""
+"""The generic crawl engine: types, protocols, the crawl loop and the frontier. It does not depend on the web."""

@@ -33,11 +33,11 @@ from lycosa.core.types import (
     as_stored,
 )
 
-MAX_SOURCED_URLS = 100_000  # maximum addresses taken from sitemaps, feeds and lists in one crawl
+MAX_SOURCED_URLS = 100_000  # maximum URLs taken from sitemaps, feeds and lists in one crawl
 
 
 class Assessor:
-    """Reads and judges fetched pages, and compares revisited ones with their previous version."""
+    """Reader and judge of fetched pages; compares revisited pages with their previous version."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Assessor:
             visit.terms, visit.simhash = reading.terms, reading.simhash
         if visit.kind != "probe":
             self._judge(visit, self.judge.judge(page, reading))
-        if not visit.is_version:  # not a page (a sitemap, say): its words stay in the vocabulary but don't count
+        if not visit.is_version:  # not a page (a sitemap, say): its words join the vocabulary but are not counted
             visit.relevance, visit.terms = 0.0, Terms(new=visit.terms.new)
         self.trap_filter.recognise(visit, reading)
 
@@ -156,7 +156,7 @@ OnRelevanceUpdate = Callable[[Rows, NDArray[np.floating[Any]]], None]
 
 
 class ModelUpdates:
-    """Model updates of a judge that learns; does nothing unless the judge is a `Learner`."""
+    """Requests and records the model updates of a learning judge; does nothing for other judges."""
 
     def __init__(
         self,
@@ -194,13 +194,13 @@ class ModelUpdates:
                 self._is_rescored |= visit.updated_relevance is not None and visit.judge == self.judge_name
 
     def add_label(self, label: Label) -> None:
-        """Show the learner a label; it takes effect with the next update."""
+        """Pass a label to the learner; it takes effect with the next update."""
         if self.learner is not None:
             self.learner.add_label(label)
             self._has_new_labels = True
 
     def adopt(self, update: ModelUpdate) -> None:
-        """Apply an update, unless it is another judge's."""
+        """Apply an update, unless it belongs to another judge."""
         if self.learner is not None and update.judge == self.judge_name:
             self.learner.adopt(update)
             self.adopted += 1
@@ -236,7 +236,7 @@ class ModelUpdates:
         self._pages_at_update, self._has_new_labels = state["pages_at_update"], state["has_new_labels"]
 
     def update_model(self, force: bool = False) -> bool:
-        """Ask the learner for an update and record it with the new relevances; return whether there was one."""
+        """Record the learner's next update, if there is one, with the new relevances; return whether there was one."""
         update = self.learner.next_update(self.clock(), force) if self.learner is not None else None
         if update is None:
             return False
@@ -245,7 +245,7 @@ class ModelUpdates:
         return True
 
     def record_update(self, update: ModelUpdate) -> None:
-        """Adopt and record an update, unless it is another judge's."""
+        """Adopt and record an update, unless it belongs to another judge."""
         if self.learner is None or update.judge != self.judge_name:
             return
         self._record_visits()
@@ -255,13 +255,13 @@ class ModelUpdates:
             self.log.store_relevances(self._relevances_now)
 
     def catch_up(self) -> None:
-        """At the start of a run, learn from new labels, and make an update that was due when the last run died."""
+        """Learn from new labels at the start of a run, and make an update that was due when the last run died."""
         if not self.update_model(force=self._has_new_labels and not is_waiting(self.judge)) and self._has_new_labels:
             self._recount()
             self.log.store_relevances(self._relevances_now)
 
     def catch_up_for_refresh(self) -> None:
-        """At the start of a run that only revisits pages, use the relevances in the log until an update is due."""
+        """Use the relevances in the log until an update is due, at the start of a run that only revisits pages."""
         if self.adopted or self._has_new_labels or not self._is_rescored:
             self.catch_up()
             return
@@ -271,7 +271,7 @@ class ModelUpdates:
         self._on_relevance_update(np.array(self._rows, np.int32), self._relevances_now)
 
     def finish(self) -> None:
-        """At the end of a run, learn from the pages since the last update, unless the judge waits for examples."""
+        """Learn from the pages since the last update at the end of a run, unless the judge waits for examples."""
         if self.tally.pages > self._pages_at_update and not is_waiting(self.judge):
             self.update_model(force=True)
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, fields
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import UNSENT, Setting, Step, Visit
 
-# Default request budget. Ordinary crawls need 1.0 to 1.3 requests per page, pages on hosts of their own that redirect
-# to https 5, and recordings whose links lead outside 2 to 6.
+# Default request budget. Ordinary crawls need 1.0 to 1.3 requests per page; crawls with one page per host, each
+# redirected to https, need 5, and crawls of recordings with links that lead outside 2 to 6.
 REQUESTS_PER_PAGE = 10
 SPARE_REQUESTS = 100
 
@@ -127,7 +127,7 @@ def larger_budget_option(ending: str, budget: int, pages: int, requests: int) ->
 
 
 def _counted(number: int, noun: str) -> str:
-    noun = "revisits" if noun == REVISITS else noun  # LOOKS itself is a key of JSON output
+    noun = "revisits" if noun == REVISITS else noun  # the value of REVISITS is a key of JSON output
     one = noun if noun in ("robots.txt", "sitemaps and feeds") else noun.removesuffix("s")
     if noun == RESOURCES:
         one = "resource of rendered pages"
@@ -163,7 +163,7 @@ class Pace:
 
 @dataclass(slots=True)
 class SpentBudget:
-    """Counters of a crawl, folded from the log."""
+    """Counters of a crawl, derived from the visits in its log."""
 
     picks: int = 0
     requests: int = 0  # all requests sent
@@ -172,7 +172,7 @@ class SpentBudget:
     relevant: int = 0
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-    sources: int = 0  # sitemaps, feeds and lists read, and addresses in them
+    sources: int = 0  # sitemaps, feeds and lists read
     sourced: int = 0
     revisits: int = 0
     changes: Counter[str] = field(default_factory=Counter)  # outcomes of revisits: changed, moved, vanished, ...
@@ -187,7 +187,7 @@ class SpentBudget:
 
     @property
     def wasted(self) -> int:
-        """Requests that gave no page: dead links, redirects, unwanted types, failed attempts, robots.txt."""
+        """Requests that gave no page, such as dead links, redirects, unwanted types, failed attempts and robots.txt."""
         return self.requests - self.pages
 
     def learn(self, visit: Visit, step: Step | None, threshold: float) -> None:
@@ -229,7 +229,7 @@ class SpentBudget:
             setattr(self, name, Counter(value) if isinstance(getattr(self, name), Counter) else value)
 
     def note(self, setting: Setting) -> None:
-        """Remember a setting; the one at the end of a run also has the bytes of abandoned requests."""
+        """Store a setting; the one at the end of a run also contains the bytes of abandoned requests."""
         self.settings[setting.key] = setting.value
         if setting.key == "end":
             self.bytes = max(self.bytes, int(setting.value.get("bytes", 0)))

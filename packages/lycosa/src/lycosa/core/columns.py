@@ -50,7 +50,7 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
 
 
 def runs(starts: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    """Return the concatenated indices of some ranges, given by start and length.
+    """Return the concatenated indices of several ranges, each given by its start and length.
 
     >>> runs(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
@@ -62,23 +62,23 @@ def runs(starts: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) ->
 
 
 def learned(make: Callable[[], Any] | None = None) -> Any:
-    """Return a dataclass field that is no init parameter, not in repr and not compared; `__post_init__` may set it."""
+    """Return a dataclass field that is not in init, repr and comparison; `__post_init__` may set it."""
     if make is None:
         return field(init=False, repr=False, compare=False)
     return field(default_factory=make, init=False, repr=False, compare=False)
 
 
 def column(kind: Any = np.float64) -> Any:
-    """Return a `learned` field for a column, empty at first."""
+    """Return a `learned` field for a numpy column that is empty at first."""
     return learned(lambda: np.zeros(0, kind))
 
 
 class SpilledArray(Sequence[Any]):
-    """Append-only rows of one shape: the first `most` in memory, the others in a temporary file.
+    """Append-only rows of one shape: the first `max_rows_in_memory` in memory, the others in a temporary file.
 
-    Made for data of every page that is rarely read. Index by number, slice or array of numbers.
+    Intended for rarely read data of every page. Index by number, slice or array of numbers.
 
-    >>> rows = SpilledArray((2,), np.int32, most=2)
+    >>> rows = SpilledArray((2,), np.int32, max_rows_in_memory=2)
     >>> for at in range(5):
     ...     rows.append([at, 10 * at])
     >>> len(rows), rows[4].tolist(), rows[1:3].tolist(), rows[np.array([4, 0, 3])].tolist()

@@ -79,7 +79,7 @@ class Greedy:
             frontier.rank(rows, self.estimator.priority(rows, table))
 
     def refresh(self, rows: Rows, table: Table, frontier: Frontier) -> None:
-        """Update the priorities of changed rows, or with a linear estimator the weights behind all priorities."""
+        """Update the priorities of changed rows, or the weights behind all priorities if the estimator is linear."""
         self.rank(rows, table, frontier)
         if self._linear is not None and isinstance(frontier, ScanFrontier) and frontier.linear:
             frontier.weigh(self._linear.weights, self._linear.intercept)
@@ -91,7 +91,7 @@ class Greedy:
     def pick_other(
         self, best: Pick, min_priority: float, choose: Callable[[Rows], int], frontier: Frontier, now: float
     ) -> Pick:
-        """Pick another available row, of at least priority `min_priority`, instead of the best."""
+        """Pick another available row with at least priority `min_priority` instead of the best one."""
         frontier.untake(best.row)
         rows = frontier.candidates(int(frontier.level[best.row]), min_priority, now)
         row = choose(rows) if len(rows) else best.row
@@ -133,10 +133,10 @@ class Altered(Greedy):
 
 @runtime_checkable
 class Chooser(Estimator, Protocol):
-    """Estimator with its own policy of choosing a row."""
+    """Estimator that chooses among the available rows itself."""
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
-        """Return one of the rows; randomness may depend on a seed and the pick number only."""
+        """Return one of the rows; random choices may depend only on a seed and the pick number."""
 
 
 class Drawn(Greedy):
@@ -184,7 +184,7 @@ class Batched:
         self.wants = greedy.wants
         self._pages = 0  # pages of the current batch
         self._changed: list[Rows] = []  # rows new or changed since the batch began
-        self._changed_count = 0  # total length of `_changed`, with repetitions
+        self._changed_count = 0  # total length of `_changed`, including repetitions
         self._table: Table | None = None
 
     def frontier(
@@ -306,7 +306,7 @@ def _greedy(estimator: Estimator, name: str, seed: int, ties: Ties, q: float, ze
 
 
 class SharedHostQueue(HostQueue):
-    """One host's queue in several frontiers; setting `pages` sets it in all of them."""
+    """Queue of one host that exists in several frontiers; setting `pages` sets it in all of them."""
 
     __slots__ = ("own",)
 
@@ -327,15 +327,15 @@ class SharedHostQueue(HostQueue):
 class Frontiers(Frontier):
     """Several frontiers over one table, each with its own ranking (`arms[i].rank`); `turn` selects the active one.
 
-    A row in flight, a held row, and a queue's page count are shared by all. `priority`, `level` and `next_ready` are
-    those of the frontiers asked last: the others have not updated their waiting queues since.
+    All of them share the rows in flight, the held rows and the page counts of queues. `priority`, `level` and
+    `next_ready` are those of the frontiers queried last: the others have not updated their waiting queues since.
     """
 
     def __init__(self, arms: Sequence[Frontier]) -> None:
         first = arms[0]
         super().__init__(first.table, first.ready, first.host_budget, first.patience, first.choosy)
         self.arms = list(arms)
-        self.asked = [0]  # arms asked for the last row
+        self.asked = [0]  # arms queried for the last row
         self._shared: dict[int, SharedHostQueue] = {}
         self.turn(0)
 
@@ -348,7 +348,7 @@ class Frontiers(Frontier):
     def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         for arm in self.arms:
             arm.rank(rows, priorities)
-        self.turn(self._turn)  # their columns may have been reallocated
+        self.turn(self._turn)  # the columns of the frontiers may have been reallocated
 
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
         for arm in self.arms:
@@ -371,7 +371,7 @@ class Frontiers(Frontier):
         return row
 
     def first(self, order: Iterable[int], now: float) -> tuple[int, int]:
-        """Ask frontiers in this order until one has a row; return its index and the row, or -1."""
+        """Query frontiers in this order until one has a row; return its index and the row, or -1."""
         asked, row = [], -1
         for arm in order:
             asked.append(arm)
@@ -414,16 +414,16 @@ class Frontiers(Frontier):
         return [found[number] for number in sorted(found)]
 
 
-MAX_SPREAD = 4.0  # the second page of a host then counts a sixteenth
+MAX_SPREAD = 4.0  # the second page of a host then counts a sixteenth as much
 
 
 class Spread:
-    """Wrap an estimator and discount the priorities of hosts that have given pages: new sites come first.
+    """Estimator wrapper that discounts the priorities of hosts that have given pages, so that new sites come first.
 
         priority' = priority - (1 - (1 + n) ** -spread) * |priority|
 
-    n is the number of pages fetched from the link's host, relevant or not: summing up their relevance instead reached
-    fewer sites for the same loss of pages. The order within a host does not change.
+    n is the number of pages fetched from the link's host, relevant or not. Using the sum of their relevance instead
+    reached fewer sites for the same loss of pages. The order within a host does not change.
     """
 
     def __init__(self, estimator: Estimator, spread: float) -> None:

@@ -69,7 +69,7 @@ class StepTracer:
         return 0
 
     def done(self, step: str, node: str, began: int, **facts: str | int | float) -> None:
-        """Called after each step of a node; replaying a log only calls it for steps 4 and 5."""
+        """Record a finished step of a node; replaying a log only calls it for steps 4 and 5."""
 
 
 NO_TRACER = StepTracer()
@@ -78,7 +78,7 @@ RECALL = "recall"  # setting: rows were reloaded from disk because nothing in me
 
 
 class Engine:
-    """One crawl: replay the log, then iterate over `run()`."""
+    """The loop of one crawl: replay the log, then iterate over `run()`."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Engine:
         self.ending = ""  # why the last run ended; empty while it runs
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
         self._arrived: deque[tuple[Task, Page]] = deque()
-        # Record all pages that have arrived before the first is yielded, for callers that iterate to the end. Otherwise
+        # Record all pages that have arrived before yielding the first, for callers that iterate to the end. Otherwise
         # each is recorded when it is yielded, so that a caller that stops early has seen every recorded visit.
         self.batch_arrivals = False
         self.number = 0  # sequence number of the last visit yielded
@@ -145,7 +145,7 @@ class Engine:
         self._hosts_seen = 0
         self._is_inconsistent = False
         self.lacks: tuple[str, ...] = ()  # parts left empty in an engine opened for reading
-        self.inbox: dict[int, int] = {}  # for each other shard the number of its last links received
+        self.inbox: dict[int, int] = {}  # for each other shard the number of the last links received from it
         self.owns: Callable[[str], bool] = lambda node: True  # which nodes this shard fetches
         self.recorded: Callable[[Visit, int], None] = lambda visit, number: None  # called with each recorded visit
 
@@ -162,7 +162,7 @@ class Engine:
                         self.number = number
                         yield visit
                 self._start_visits()  # steps 1 and 2
-                if self._arrived:  # refused without a request; let other tasks run
+                if self._arrived:  # refused without a request: let other tasks run
                     await asyncio.sleep(0)
                     continue
                 if not self.in_flight or self.picker.is_full:  # further responses would exceed the byte budget
@@ -272,7 +272,7 @@ class Engine:
         return visit
 
     def _learn(self, task: Task, page: Page) -> Visit:
-        """Do steps 3 to 5 for one page. The crash marker names it, should the process die."""
+        """Do steps 3 to 5 for one page; the crash marker names the page in case the process dies."""
         steps, node = self.steps, task.node
         steps.done("visit", node, int(page.started * 1e9), ended=int(page.ended * 1e9), status=page.status)
         with self.mark.on(node):
@@ -286,7 +286,7 @@ class Engine:
         return visit
 
     def _record_learned(self) -> None:
-        """Step 6 for all visits that are not in the log yet, in one batch, which is faster than one by one."""
+        """Do step 6 for all visits that are not in the log yet, in one batch, which is faster than one by one."""
         if not self._learned:
             return
         learned, self._learned = self._learned, []
@@ -307,7 +307,7 @@ class Engine:
             began = steps.now()
 
     def add_labels(self, labels: Iterable[Label]) -> None:
-        """Record people's labels and learn from them at once; may be called between two visits of a run."""
+        """Record labels and learn from them at once; may be called between two visits of a run."""
         self._is_inconsistent = True  # until recorded: on failure the engine has learned more than the log has
         with self.log.batch():
             for label in labels:
@@ -315,7 +315,7 @@ class Engine:
                 self.fold(label)
             self.model_updates.catch_up()
         self._is_inconsistent = False
-        self.wake()  # other pages may be the best now
+        self.wake()  # the labels may have changed which page is best
 
     def wake(self) -> None:
         self._wake.set()
@@ -345,7 +345,7 @@ class Engine:
             self.fold(event)
 
     def replay(self, events: Iterable[Event]) -> None:
-        """Bring a new engine to the end of the log."""
+        """Replay the events of a log in a new engine."""
         for event in events:
             self.fold(event)
             if isinstance(event, Visit):
@@ -363,9 +363,9 @@ class Engine:
         return state | {name: state_of(part) for name, part in self._parts().items()}
 
     def restore(self, state: State, without: Collection[str] = ()) -> None:
-        """Continue from a state, and release each part of it as soon as it is taken over, to save memory.
+        """Continue from a state; each of its parts is released once restored, to save memory.
 
-        With some parts left out, or parts of parts ("trap_filter copies"), the engine can only be read.
+        If parts are left out, or parts of parts ("trap_filter copies"), the engine can only be read.
         """
         if self.picker.refreshing:
             raise StateMismatch("a refresh is restored from the log")
@@ -389,7 +389,7 @@ class Engine:
         return {name: part for name, part in parts.items() if part is not None}
 
     def fold(self, event: Event) -> None:
-        """Learn from one event. Nothing is learned in any other way, live or replayed."""
+        """Learn from one event, live or replayed; the engine learns in no other way."""
         if self.spilled is not None:
             self.spilled.listen(True)  # only folding may reload spilled rows, so that a replay reloads the same
         self._fold(event)
@@ -439,7 +439,7 @@ class Engine:
         began = self.steps.now()
         if self.reader is not None:
             self.reader.learn(visit)
-        # other judges have learned from the first visit of this page
+        # other judges have already learned from the first visit of this page
         if self.model_updates.learner is not None or visit.kind != "revisit":
             self.judge.learn(visit)
         self.space.learn(visit)

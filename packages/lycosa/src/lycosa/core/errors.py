@@ -27,7 +27,7 @@ class LycosaError(Exception):
 class InputError(LycosaError):
     """A request of the user that can't be carried out. Messages spell options as the command line does.
 
-    `code` identifies the mistake independently of the wording, for tests and programs.
+    `code` identifies the error independently of the wording, for tests and programs.
     """
 
     def __init__(self, code: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Atomic file writes, bounded reads, and the marker of the page in work for crash recovery."""
+"""Atomic file writes, bounded reads, and the crash marker, which names the page being processed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lycosa.core.errors import InputError
 
 
 def read_whole(path: Path, max_bytes: int) -> bytes:
-    """Return the contents of a regular file of at most `most` bytes; raise OSError for others, such as pipes."""
+    """Return the contents of a regular file of at most `max_bytes` bytes; raise OSError for others, such as pipes."""
     about = path.stat()
     if stat.S_ISDIR(about.st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a directory")
@@ -31,7 +31,7 @@ def read_whole(path: Path, max_bytes: int) -> bytes:
 
 
 def read_input(path: Path, max_bytes: int, noun: str) -> bytes:
-    """Like `read_whole`, but raise InputError for files that users name; `what` is the kind of file in the message."""
+    """Read a file named by the user, or raise InputError; `noun` is the kind of file in the message."""
     try:
         return read_whole(path, max_bytes)
     except OSError as error:
@@ -80,10 +80,10 @@ MAX_CRASHES = 2  # the first crash: the page is retried in a separate process; t
 
 
 class CrashMarker:
-    """Names the page being read or judged in a small file, so that the next run knows where the process crashed.
+    """Small file with the name of the page being read or judged, so that the next run knows where the process crashed.
 
     Use it as `with marker.on(node):`. Without a directory it does nothing. The file is not synced: only a crash of the
-    machine could lose the name, and the page did not cause that.
+    machine could lose the name, and such a crash is not caused by the page.
     """
 
     def __init__(self, directory: Path | None = None) -> None:

@@ -8,8 +8,8 @@ Three kinds of heaps, all lazy:
 - the waiting queues, by the time when they become ready; choosy crawls also order those with short waits by their
   top row.
 
-Rows held back as likely traps come after all free rows, also after those in flight or waiting for their host. Taken
-rows are not part of the state: a resumed crawl has nothing in flight, and its frontier is the fold of its log.
+Rows held back as likely traps come after all free rows, including free rows that are in flight or wait for their host.
+Rows in flight are not part of the state: a resumed crawl has none, and its frontier is rebuilt by replaying its log.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ MAX_WAIT_SECONDS = 3.0  # maximum seconds that a choosy crawl waits for a queue
 LOWEST = -1e300  # priority of a row if the estimator returned NaN or infinity
 PRUNED = -1e301  # priority of a row not to be fetched, unless it gets a better one later
 Ready = Callable[[str], tuple[float, str]]
-Entry = tuple[int, float, int]  # level, negative priority and order of a row: the smallest comes first
+Entry = tuple[int, float, int]  # level, negated priority and order of a row; the smallest entry comes first
 Order = Callable[[Rows], NDArray[np.int64]]  # order of rows with equal priority; the lower 32 bits are the row
 _ROW = (1 << 32) - 1
 SPENT = "host budget"
-# Initial heap size of a queue; at most twice as many entries, or 1/16 of the queue's rows. An entry takes 124 bytes, a
-# row outside the heap 4.
+# Initial heap size of a queue. It holds at most twice this, or 1/16 of the queue's rows if that is more: a heap entry
+# takes 124 bytes, a row outside the heap 4.
 HEAP, _SHARE = 4, 16
 
 
@@ -57,11 +57,11 @@ class HostQueue:
         self.name = name
         self.heap: list[Entry] = []
         self.most = 2 * HEAP  # entries before the heap is cut
-        self.floor: Entry | None = None  # lower bound of the heap: no entry is behind it, no other row before it
+        self.floor: Entry | None = None  # lower bound of the heap: no entry is worse, no row outside the heap is better
         self.tail: array[int] | None = None  # rows outside the heap, with duplicates and closed rows
         self.status = IDLE
         self.offer: tuple[int, float, int, int] | None = None
-        self.rest: float | None = None  # negative priority in the heap of resting queues
+        self.rest: float | None = None  # negated priority in the heap of resting queues
         self.since = 0.0  # time of last use
         self.until = 0.0
         self.why = ""
@@ -75,7 +75,7 @@ class HostQueue:
 
 
 class Frontier:
-    """Pick the best row whose queue is ready; ties go to the row discovered first.
+    """Queues of open rows by host; the best row of a ready queue is taken first, of ties the one discovered first.
 
     >>> table = Table(); rows = [table.add(name, 0) for name in "abc"]
     >>> frontier = Frontier(table)
@@ -106,14 +106,14 @@ class Frontier:
         self.queues: list[HostQueue] = []
         self._holding = False  # true once any row was held back
         self._free_taken = 0
-        self._by_discovery = False  # true if ties go by age instead of row number
+        self._by_discovery = False  # true if ties are broken by age instead of row number
         self._away: dict[bytes, bool] = {}  # rows that were spilled while in flight
         self._known_left = -1  # a row found by the last call of `left`
-        self._again = math.inf  # when to check again even if nothing happens
+        self._again = math.inf  # when to check again even if nothing happens before
         self._ready: list[tuple[int, float, int, int]] = []
         self._waiting: list[tuple[float, int]] = []
         self._resting: list[tuple[float, int]] = []
-        self._ready_soon: list[tuple[float, int]] = []  # waiting queues that will soon be worth waiting for
+        self._ready_soon: list[tuple[float, int]] = []  # waiting queues that will be ready soon enough to wait for
 
     def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Set the priorities of rows. Seeds always come first."""
@@ -149,7 +149,7 @@ class Frontier:
         self._push_all(freed[self.priority[freed] > -math.inf])
 
     def _push_all(self, rows: Rows) -> None:
-        """Add heap entries for those rows that may be fetched."""
+        """Add heap entries for the rows that may be fetched."""
         table, taken = self.table, self.taken
         if not len(rows):
             return
@@ -175,7 +175,7 @@ class Frontier:
         if tail is None:
             tail = queue.tail = array("i")
         tail.append(row)
-        if len(tail) > 4 * _SHARE * queue.most:  # mostly duplicates, perhaps
+        if len(tail) > 4 * _SHARE * queue.most:  # probably mostly duplicates
             rows = np.unique(np.frombuffer(tail, np.int32))
             queue.tail, queue.most = array("i", rows.tobytes()), max(queue.most, len(rows) // _SHARE)
 
@@ -188,7 +188,7 @@ class Frontier:
         queue.tail.extend(rows)
 
     def _refill(self, queue: HostQueue) -> bool:
-        """Refill the heap from the other rows; return whether there are any. Rows in flight come back by `untake`."""
+        """Refill the heap from the other rows; return whether there are any. `untake` adds rows in flight again."""
         assert queue.tail is not None
         rows = np.unique(np.frombuffer(queue.tail, np.int32))
         rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] != SHUT) & (self.priority[rows] > PRUNED)]
@@ -273,7 +273,7 @@ class Frontier:
             queue.floor, queue.tail, queue.most = None, None, 2 * HEAP
 
     def by_age(self) -> None:
-        """Break ties by age from now on, as spilling reuses row numbers."""
+        """Break ties by age from now on, because spilling reuses row numbers."""
         if not self._by_discovery:
             self._by_discovery, self.order = True, _by_age(self.table, self.order)
 
@@ -281,7 +281,7 @@ class Frontier:
         return np.array([self.queue(number).pages for number in range(len(self.table.hosts))], np.int64)
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """Forget rows that are spilled, in flight or not. `rebuild` has to follow."""
+        """Remove rows that are spilled, in flight or not; `rebuild` has to be called afterwards."""
         known: dict[str, NDArray[Any]] = {"score": self.priority[rows]}
         self.priority[rows], self.level[rows] = -math.inf, FREE
         for row in self.taken.keys() & set(rows.tolist()) if self.taken else ():
@@ -301,7 +301,7 @@ class Frontier:
             self.queue(self.table.host_number[queue]).in_flight -= 1
 
     def rebuild(self) -> None:
-        """Rebuild all queues from the current rows, and keep whether they are ready."""
+        """Rebuild all queues from the current rows; whether they are ready does not change."""
         self.by_age()
         self._fit()
         self._ready, self._resting, self._known_left = [], [], -1
@@ -347,7 +347,7 @@ class Frontier:
         return -1
 
     def take_this(self, row: int, now: float) -> None:
-        """Take a given row, one of `candidates`."""
+        """Take a given row from `candidates`."""
         self.queue(int(self.table.host[row])).since = now
         self.mark_taken(row, free=bool(self.level[row] == FREE))
 
@@ -378,7 +378,7 @@ class Frontier:
         if self._known_left < 0 or not self._is_left(np.array([self._known_left])).any():
             rows = np.arange(len(self.table))
             rows = rows[self._is_left(rows)]
-            # the worst one stays longest
+            # the worst row is fetched last, so it is cached
             self._known_left = int(rows[self.priority[rows].argmin()]) if len(rows) else -1
         return self._known_left >= 0
 
@@ -412,7 +412,7 @@ class Frontier:
         self._free_taken += free
 
     def untake(self, row: int) -> None:
-        """Return a row after its visit; if still open it may be picked again."""
+        """Put a row back after its visit; if it is still open it may be picked again."""
         self._free_taken -= self.taken.pop(row, False)
         self.queues[self.table.host.item(row)].in_flight -= 1
         if self.table.state.item(row) == OPEN:
@@ -433,12 +433,12 @@ class Frontier:
             self._wait(queue, *self.ready(name))
 
     def postpone(self, row: int, until: float, why: str) -> None:
-        """Return a row and block its queue until the given time."""
+        """Put a row back and block its queue until the given time."""
         self.untake(row)
         self._wait(self.queues[self.table.host[row]], until, why)
 
     def next_ready(self) -> float:
-        """Return when a waiting queue becomes ready or a busy one is not worth waiting for; infinity if never."""
+        """Return when a waiting queue becomes ready or a busy one is no longer worth waiting for; infinity if never."""
         return min(self._again, self._next_waiting())
 
     def _next_waiting(self) -> float:
@@ -478,7 +478,7 @@ class Frontier:
                 if busy:
                     self._again = patience
                 return -worst
-            heappop(self._resting)  # not resting any more, or its best row has changed
+            heappop(self._resting)  # it no longer rests, or its best row has changed
             if queue.rest == worst:
                 queue.rest = None
                 if top is not None:
@@ -487,7 +487,7 @@ class Frontier:
 
     def _add_resting(self, queue: HostQueue, top: Entry) -> None:
         level, worst, _ = top
-        # a seed's infinite priority says nothing about the queue's other rows
+        # the infinite priority of a seed is no estimate of the queue's other rows
         valued = level == FREE and worst > -math.inf
         if self.choosy and valued and (queue.rest is None or worst < queue.rest):
             queue.rest = worst
@@ -496,11 +496,11 @@ class Frontier:
     def promises(self, n: int, now: float, at_once: int = 1) -> list[float]:
         """Return the priorities of the n best rows available now, held ones last.
 
-        Each queue contributes up to `at_once` rows (0: any number), as far as its heap reaches.
+        Each queue contributes up to `at_once` rows (0: any number), as far as its heap has them.
         """
         offers = self._best_offers(n, now)
         best = [offer[:2] for offer in offers]
-        for offer in offers if at_once != 1 else ():  # other queues rank behind n better rows
+        for offer in offers if at_once != 1 else ():  # all other queues rank behind n better rows
             queue = self.queues[offer[3]]
             room = at_once - queue.in_flight - 1 if at_once else n
             if self.host_budget:
@@ -509,7 +509,7 @@ class Frontier:
         return [-worst if level == FREE else LOWEST for level, worst in nsmallest(n, best)]
 
     def _best_offers(self, n: int, now: float) -> list[tuple[int, float, int, int]]:
-        """Return the offers of the n best queues, with the current priority of their best row."""
+        """Return the entries of the n best queues, with the current priority of their best row."""
         self._end_rests(now)
         best: list[tuple[int, float, int, int]] = []
         while self._ready and len(best) < n:
@@ -518,7 +518,7 @@ class Frontier:
             if queue.offer is not offer:
                 continue
             top = self._top(queue)
-            if top is None or top != offer[:3]:  # worse than when it was offered
+            if top is None or top != offer[:3]:  # worse than when the queue was pushed
                 self._offer(queue, top)
             else:
                 best.append(offer)

@@ -20,7 +20,7 @@ from lycosa.core.state import State, StateMismatch
 
 EMPTY = -1  # empty slot of the hash table
 MAX_PLAIN_NAMES = 1 << 16  # maximum names in a plain dict: faster, and still small
-AT_ONCE = 1 << 14  # names joined at once
+AT_ONCE = 1 << 14  # names joined per batch
 FULL = 0.7  # maximum load factor of the hash table
 
 
@@ -76,7 +76,7 @@ class Nodes(Sequence[str]):
         self._begin[row], self._length[row], self._used = begin, len(text), end
 
     def tidy(self) -> None:
-        """Free the space of replaced names if it is more than half."""
+        """Free the space of replaced names if it exceeds half of the array."""
         n = self._size
         if self._used < 2 * int(self._length[:n].sum()) + (1 << 20):
             return
@@ -164,7 +164,7 @@ class Fingerprints:
         while len(left):
             there, key = at[left], keys[left]
             new = self._numbers[there] == EMPTY
-            self._keys[there[new]] = key[new]  # if several keys want one slot, the last is stored and the others go on
+            self._keys[there[new]] = key[new]  # of several keys for one slot the last is stored, the others go on
             won = self._keys[there] == key
             self._size += int(np.count_nonzero(new & won))
             self._numbers[there[won]] = numbers[left[won]]
@@ -196,7 +196,7 @@ class Fingerprints:
 
 
 class RowIndex:
-    """Row of each name: a dict while there are few, then a hash table.
+    """Hash index from name to row: a dict while there are few names, then a hash table.
 
     Spilled names have numbers below -1, which `recall` turns into rows again.
     """
@@ -206,7 +206,7 @@ class RowIndex:
         self._plain: dict[str, int] | None = {}
         self._fingerprints = Fingerprints()
         self._collisions: dict[str, int] = {}  # names with the fingerprint of another name
-        # Reload spilled rows by number and name; None where the name is another one.
+        # Reloads spilled rows by number and name; None for a row whose name is another one.
         self.recall: Callable[[list[int], list[bytes]], list[int | None]] | None = None
 
     def __len__(self) -> int:
@@ -290,7 +290,7 @@ class RowIndex:
         self._fingerprints.put_all(keys, numbers)
 
     def keys(self, texts: Sequence[bytes]) -> NDArray[np.uint64]:
-        """Return the fingerprints of known names."""
+        """Return the fingerprints of known names; switches to the hash table if there is only the dict."""
         if self._plain is not None:
             self._switch_to_hashes()
         return fingerprints(texts)

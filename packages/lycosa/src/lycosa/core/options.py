@@ -16,7 +16,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.spec import format_spec, parse_spec
 
 FILES = ("file", "scores", "documents", "traits")  # parameters of a strategy or a space that name a file
-DEFAULT_MEMORY_ROWS = 500_000  # known addresses kept in memory
+DEFAULT_MEMORY_ROWS = 500_000  # known URLs kept in memory
 
 # Title of each group, by its first option
 GROUPS = {
@@ -43,11 +43,11 @@ def option(
 DEFAULT_STRATEGY = "scent"  # if neither the user nor the space names a strategy
 WARC_PREFIX = "lycosa"
 MAX_FILE_BYTES = 1_000_000  # maximum bytes of a configuration file
-MAX_KEY_PARTS = 16  # maximum parts of a dotted key in a configuration file; ours have one
+MAX_KEY_PARTS = 16  # maximum parts of a dotted key in a configuration file; options have a single part
 
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|#[^\n]*")
 
-# Options with a fixed set of values
+# Options with a fixed set of values.
 CHOICES = {
     "render": ("auto", "never", "always"), "render_resources": ("none", "needed", "all"),
     "respect_opt_outs": ("", "training", "all"),
@@ -56,7 +56,7 @@ CHOICES = {
 
 @dataclass
 class Options:
-    """Options of a crawl."""
+    """Options of a crawl, one field per option with its help text."""
 
     topic: str = option("", "The topic in words, for example 'coral reef bleaching'.", common=True)
     terms: str = option(
@@ -451,7 +451,7 @@ class Options:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str) -> Options:
-        """Make options from parsed TOML; raise InputError for unknown keys and wrong types."""
+        """Create options from parsed TOML; raise InputError for unknown keys and wrong types."""
         kinds = typing.get_type_hints(cls)
         known = {f.name for f in fields(cls)}
         for key, value in values.items():
@@ -472,7 +472,7 @@ class Options:
             table = tomllib.loads(_flat(text.decode()))
         except OSError as error:
             raise InputError("unreadable-file", f"cannot read {path}: {error.strerror}") from error
-        except (ValueError, RecursionError) as error:  # also raised for numbers of thousands of digits and deep nesting
+        except (ValueError, RecursionError) as error:  # also for huge numbers and deep nesting
             raise InputError("bad-file", f"{path} is not valid TOML: {error}") from error
         return cls.from_mapping(table, str(path))
 

@@ -30,10 +30,10 @@ from lycosa.core.types import Task, Visit
 
 @dataclass(slots=True)
 class ShardBudget:
-    """Share of the crawl's budget leased to one shard."""
+    """Part of the crawl's budget that is leased to one shard."""
 
     pages: int = 0
-    requests: int = 0  # in total, including those sent before the lease
+    requests: int = 0  # in total, including requests sent before the lease
     until: float = 0.0  # end of the lease; nothing is sent later
     over: str = ""  # why the whole crawl ended
 
@@ -43,7 +43,7 @@ class ShardBudget:
 
 
 class Picker:
-    """Returns the next task. It stays in flight until given back, postponed or finished."""
+    """Source of the next tasks. A task counts as in flight until it is given back or postponed."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Picker:
             if task.row not in self.frontier.taken:
                 self.frontier.mark_taken(task.row, free=True)
                 break
-            self.scheduler.give_back(task, now + 60.0)  # the strategy has picked it already
+            self.scheduler.give_back(task, now + 60.0)  # the strategy has already picked it
         return task
 
     def _is_open(self, task: Task) -> bool:
@@ -130,7 +130,7 @@ class Picker:
         self.give_back(task)
 
     def give_back(self, task: Task) -> None:
-        """Return a task that was recorded, cancelled, or has to wait for a prerequisite."""
+        """Put back a task that was recorded, cancelled, or has to wait for a prerequisite."""
         if task.due:
             self.scheduler.give_back(task)
         if (row := self._row(task)) >= 0:
@@ -171,7 +171,7 @@ class Picker:
 
     @property
     def under_way(self) -> tuple[int, int]:
-        """Number of requests in flight, and of those that may become pages."""
+        """Number of requests in flight, and how many of them may become pages."""
         return self._tasks, self._pages
 
     @property
@@ -217,7 +217,7 @@ class Picker:
             return spent
         if not self.scheduler.explores:
             return REFRESHED
-        if self.pace.next(now) > now:  # hosts may be ready already
+        if self.pace.next(now) > now:  # the hosts may be ready, but the rate limit is not
             return ""
         until = self.frontier.next_ready()
         if until == NEVER:

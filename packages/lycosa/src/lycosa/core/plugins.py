@@ -49,7 +49,7 @@ class Plugin:
 
     @property
     def owner(self) -> str:
-        """The package of this project that the name is reserved for, empty if this plugin may use it."""
+        """Name of the Lycosa package that the plugin's name is reserved for; empty if this plugin may use it."""
         return "" if self.is_ours else RESERVED.get(self.group, {}).get(self.name, "")
 
     def load(self) -> Any:
@@ -64,7 +64,7 @@ class Plugin:
 
 @cache
 def installed() -> tuple[Plugin, ...]:
-    """Return all plugins by group: those of this project first, the others by package name."""
+    """Return all plugins by group; in each group Lycosa's own come first, then the others by package name."""
     from importlib import metadata  # takes 20 ms
 
     by_package: dict[str, list[Plugin]] = {}
@@ -87,7 +87,7 @@ def installed() -> tuple[Plugin, ...]:
 
 
 def named(group: str) -> dict[str, Plugin]:
-    """Return the plugins of a group by name; the first of several with one name wins, reserved names are skipped."""
+    """Return the plugins of a group by name, without reserved names; of several with one name the first."""
     return {plugin.name: plugin for plugin in reversed(installed()) if plugin.group == group and not plugin.owner}
 
 

@@ -48,22 +48,22 @@ _NO_ROWS, _NO_LEVELS = np.zeros(0, np.intp), np.zeros(0, np.uint8)
 
 
 class Space:
-    """Base class of everything that can be crawled. Only `visit` is required; the rest is for spaces that need
-    politeness.
+    """Base class of everything that can be crawled. Only `visit` is required; the rest is for spaces with politeness
+    rules.
 
-    A host key groups the nodes that share delays: on the web, their host. `ready` is asked before each pick.
+    A host key groups the nodes that share delays: on the web, their host. The engine calls `ready` before each pick.
     """
 
     meter: Meter | None = None
     """Counts bytes as they arrive, so that a byte budget also stops requests in flight."""
     mark: CrashMarker | None = None
-    """Names the page being read, for crash recovery."""
+    """Crash marker that names the page being read."""
     strategy: str = ""
     """Default strategy of the space; empty: scent."""
     has_addresses: bool = False
-    """True if nodes are web addresses, so that seed files may be sitemaps, feeds or lists."""
+    """True if nodes are URLs, so that seed files may be sitemaps, feeds or lists."""
     has_traps: bool = False
-    """True if pages may be generated endlessly, copied or stuffed, so that a trap filter is needed."""
+    """True if a site may generate, copy or keyword-stuff pages endlessly, so that a trap filter is needed."""
     has_versions: bool = False
     """True if nodes can be revisited to detect changes."""
     at_once: int = 0
@@ -72,7 +72,7 @@ class Space:
     """Program that drives the crawl instead of Lycosa and supplies seeds and visits; empty: none."""
 
     def scope(self, options: Options) -> Callable[[str, int], bool]:
-        """Return which nodes, at which depth, belong to a crawl with these options; all by default."""
+        """Return a function that decides by node and depth whether a node belongs to a crawl with these options."""
         return lambda node, depth: True
 
     def visit(self, task: Task) -> Awaitable[Page]:
@@ -88,11 +88,11 @@ class Space:
         return ""
 
     def ready(self, host_key: str) -> tuple[float, str]:
-        """Return when a host may be used next and why it waits; NEVER while all its slots are in use."""
+        """Return when a host may be used next, and the reason for the wait; NEVER while all its slots are in use."""
         return 0.0, ""
 
     def hold(self, now: float) -> float:
-        """Return until when to pick nothing because visits in flight may change the best node; 0: don't wait."""
+        """Return until when nothing may be picked because visits in flight may change the best node; 0: don't wait."""
         return 0.0
 
     def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
@@ -103,7 +103,7 @@ class Space:
         """Learn from a recorded seed with data, live or replayed, before it joins the frontier."""
 
     def learn(self, visit: Visit) -> None:
-        """Learn from a recorded visit, live or replayed: robots rules, hosts' delays."""
+        """Learn from a recorded visit, live or replayed, for example robots rules and the delays of hosts."""
 
     def trap_filter(self, trap_filter: TrapFilter) -> TrapFilter:
         """Return the trap filter to use; spaces may wrap or replace the given one."""
@@ -120,21 +120,21 @@ class Space:
         """Prepare for hosts that will be picked soon, for example by resolving their names."""
 
     def resumed(self) -> None:
-        """Called when the crawl continues an earlier run, whose requests in flight are unknown."""
+        """Handle that the crawl continues an earlier run, whose requests in flight are unknown."""
 
     async def close(self) -> None:
         """Close connections."""
 
 
 class TokenizedPage(Protocol):
-    """Text of a page, tokenised once for all users."""
+    """Interface to the text of a page, tokenised once for all users."""
 
     terms: Terms
     simhash: int
 
 
 class TermReader(Protocol):
-    """Turns pages into terms; its vocabulary grows with the log."""
+    """Interface that converts pages to terms; its vocabulary grows with the log."""
 
     def read(self, page: Page) -> TokenizedPage: ...
 
@@ -142,7 +142,7 @@ class TermReader(Protocol):
 
 
 class Judge(Protocol):
-    """Judges how relevant pages and links are."""
+    """Interface that judges how relevant pages and links are."""
 
     threshold: float
     """Pages with at least this relevance are relevant."""
@@ -157,20 +157,21 @@ class Learner(Judge, Protocol):
     """A judge that improves with the pages so far and with people's labels.
 
     `learn` is called for all visits, including revisits. What was learned takes effect only with an update, which is
-    stored in the log: judges that folded the same events judge the same, live or replayed. A true attribute `waits`
-    says that there was no example to learn from yet; then no update is forced at the end of a run or after a negative
+    stored in the log: judges that folded the same events judge the same, live or replayed. A judge without any example
+    to learn from has a true attribute `is_waiting`; then no update is forced at the end of a run or after a negative
     label.
     """
 
     def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
-        """Return an update with everything learned since the last one, or None; with `force` even if it is little.
+        """Return an update with everything learned since the last one, or None; `force` requests it even if it is
+        small.
 
         Called after every live visit, so it must be cheap: make updates at geometric intervals. Judgements must not
         change before `adopt`.
         """
 
     def adopt(self, update: ModelUpdate) -> None:
-        """Judge by this update from now on, live or replayed."""
+        """Use this update for all further judgements, live or replayed."""
 
     def start(self, seed: Seed) -> None:
         """Learn from a seed, live or replayed."""
@@ -184,17 +185,17 @@ class Learner(Judge, Protocol):
 
 @runtime_checkable
 class Estimator(Protocol):
-    """Predicts priorities of links from the shared table.
+    """Interface that predicts the priorities of links from the shared table.
 
     Optional attributes:
-    - `proportional = True`: priorities are never negative and twice the priority promises twice as much. The crawl may
+
+    - `proportional = True`: priorities are never negative, and twice the priority means twice the gain. The crawl may
       then wait for a better host instead of fetching a much worse page.
     - `wants = ("context", "url")`: more relevances for each link, read with `step.facet(name)`.
-    - `sweeping = True`: many priorities change at each step. They are kept in one column that is scanned at each pick,
-      not in heaps; `learn` returns `table.rows()` when all change, and a linear estimator only the rows with changed
-      features.
+    - `sweeping = True`: many priorities change at each step. They are kept in a column that is scanned at each pick,
+      not in heaps; `learn` returns `table.rows()` when all change, a linear estimator the rows with changed features.
     - `batch = 8`: rank only after every 8 pages.
-    - `choose(rows, number, table)`: draw a row instead of taking the best (composite.Drawn).
+    - `choose(rows, number, table)`: choose a row itself instead of taking the best (composite.Drawn).
 
     A row with the priority `frontier.PRUNED` is not fetched.
     """
@@ -207,10 +208,10 @@ class Estimator(Protocol):
 
 
 class Strategy(Protocol):
-    """Picks rows by the priorities of one or several estimators (core/composite.py)."""
+    """Interface that picks rows by the priorities of one or several estimators (core/composite.py)."""
 
     proportional: bool
-    """True if twice the priority promises twice as much."""
+    """True if twice the priority means twice the expected gain."""
     wants: tuple[str, ...]
     """Link facets that the judge should provide."""
 
@@ -224,7 +225,7 @@ class Strategy(Protocol):
         """Add a seed to the frontier."""
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """Return the row for a pick number, -1 if none is ready. Must not change learned state."""
+        """Return the row for a pick number, -1 if none is ready; must not change learned state."""
 
 
 @runtime_checkable
@@ -238,7 +239,7 @@ class RelevanceListener(Protocol):
     def reconsider(
         self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
     ) -> None:
-        """Take the current relevance of all page versions, by row in log order; a row's last version counts."""
+        """Receive the current relevance of all page versions, by row in log order; a row's last version counts."""
 
 
 class TrapFilter:
@@ -252,7 +253,7 @@ class TrapFilter:
         return _NO_ROWS, _NO_LEVELS
 
     def meet(self, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
-        """Classify rows added by links from another shard; return as `learn`."""
+        """Classify rows added by links from another shard; the result is that of `learn`."""
         return _NO_ROWS, _NO_LEVELS
 
     def state(self) -> State:
@@ -270,7 +271,7 @@ class TrapFilter:
         return np.zeros(len(rows), np.uint8)
 
     def tags(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Return the group of each row (-1: none) and its level apart from the group, for spilled rows."""
+        """Return the group of each row (-1: none) and its level without the group's, for spilled rows."""
         return np.full(len(rows), -1, np.int32), np.zeros(len(rows), np.uint8)
 
     def tag_levels(self) -> NDArray[np.uint8]:
@@ -278,7 +279,7 @@ class TrapFilter:
         return _NO_LEVELS
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """Forget rows that are spilled; return their data, except that derived from their names."""
+        """Remove rows that are spilled and return their data, except what can be derived from their names."""
         return {}
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
@@ -303,14 +304,14 @@ class VisitScheduler:
         return False
 
     def pick(self, number: int, now: float) -> Task | None:
-        """Return the most urgent visit whose host is ready, or None. It counts as in flight."""
+        """Return the most urgent visit whose host is ready, or None; it then counts as in flight."""
         return None
 
     def give_back(self, task: Task, until: float = 0.0) -> None:
-        """Return a visit that was recorded or cancelled, or that is postponed until a time."""
+        """Put back a visit that was recorded or cancelled, or that is postponed until a given time."""
 
     def next_due(self, now: float) -> float:
-        """Return when the next visit is due that is not in flight; NEVER if none will be in this run."""
+        """Return when the next visit that is not in flight is due; NEVER if none will be in this run."""
         return NEVER
 
     def is_same(self, visit: Visit, page: Page) -> bool:
@@ -318,17 +319,17 @@ class VisitScheduler:
         return False
 
     def compare(self, visit: Visit, page: Page) -> None:
-        """Add to a visit's data how the page has changed, before it is recorded."""
+        """Add the change of the page to a visit's data, before the visit is recorded."""
 
     def learn(self, visit: Visit, table: Table) -> None:
         """Learn from a recorded visit, live or replayed."""
 
     def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> None:
-        """Take the current relevance of all page versions after a model update, by row in log order."""
+        """Receive the current relevance of all page versions after a model update, by row in log order."""
 
 
 class PageArchive(Protocol):
-    """Stores the bytes of fetched pages."""
+    """Interface that stores the bytes of fetched pages."""
 
     def append(self, visit: Visit, exchange: Exchange) -> ArchivePlace: ...
 
@@ -336,7 +337,7 @@ class PageArchive(Protocol):
 
 
 class Log(Protocol):
-    """Stores the events in order."""
+    """Interface that stores the events in order."""
 
     def append(self, event: Event) -> int | None:
         """Append an event; return its number, if the log has numbers."""

@@ -1,6 +1,6 @@
 """Frontier for estimators that change many priorities at each step: an array that is scanned at each pick.
 
-The priorities of a *linear* estimator are weights times features: few features change at a step, but all weights. The
+The priorities of a *linear* estimator are weights times features. A step changes few features but all weights, so the
 features are stored in a matrix, and the priorities are computed when needed.
 """
 
@@ -64,11 +64,11 @@ class ScanFrontier(Frontier):
         self._put(rows, np.clip(priorities, -_MOST, _MOST).astype(np.float32)[np.newaxis])
 
     def describe(self, rows: Rows, features: Features) -> None:
-        """Give rows of a linear estimator their (new) features."""
+        """Set the features of rows of a linear estimator."""
         self._fit()
         self.priority[rows] = self._seeds_first(
             rows, np.zeros(len(rows))
-        )  # the score proper is known when one is taken
+        )  # the actual priority is computed when the row is taken
         self._put(rows, features)
 
     def weigh(self, weights: NDArray[np.float32], intercept: float = 0.0) -> None:
@@ -131,7 +131,7 @@ class ScanFrontier(Frontier):
         if not pool.size:
             return -1
         rests = self._rests if self._rests.any() else None
-        if which == FIRST:  # all alike
+        if which == FIRST:  # all seeds have the same priority
             return self._first(pool.rows[: pool.size], rests)
         usable = pool.scan(self.weights)
         if rests is not None:
@@ -139,7 +139,7 @@ class ScanFrontier(Frontier):
         top = float(usable.max())
         if top == -math.inf:
             return -1
-        # Products in single precision: those that rounding could have misplaced are looked at again.
+        # Products are in single precision: candidates that rounding could have misplaced are compared again.
         slack = 2 * pool.rounding(self.weights, self.intercept) if self.linear else 0.0
         return self._first(pool.rows[: pool.size][usable >= np.float32(top - slack)], None)
 
@@ -175,7 +175,7 @@ class ScanFrontier(Frontier):
                 everywhere = len(here) == len(rows)
                 old = rows if everywhere else rows[here]
                 self.pools[which].put(self._slot[old], features if everywhere else features[:, here])
-                if which in (FREELY, BEHIND):  # they stay, unless they became seeds or were pruned
+                if which in (FREELY, BEHIND):  # they stay in the pool, unless they became seeds or were pruned
                     priority = self.priority[old]
                     old = old[(priority <= PRUNED) | (priority == math.inf)]
                 if len(old):
@@ -273,14 +273,14 @@ class ScanFrontier(Frontier):
         self._rests[queue.number] = True
 
 
-# Rows multiplied together: few enough for numpy's library not to wake its threads, which cost more than they save.
+# Rows multiplied per batch: few enough that numpy's BLAS does not start threads, which cost more than they save.
 AT_ONCE = 32768
 Features = NDArray[np.float32]
 
 
 @runtime_checkable
 class Linear(Protocol):
-    """An estimator with score = weights * features + intercept; its `learn` returns rows whose *features* changed."""
+    """Estimator with priority = weights * features + intercept; its `learn` returns rows whose *features* changed."""
 
     @property
     def weights(self) -> NDArray[np.float32]:
@@ -291,7 +291,7 @@ class Linear(Protocol):
         pass
 
     def features(self, rows: Rows, table: Table) -> Features:
-        """Return a matrix with one line per feature and one column per row."""
+        """Return a matrix with one row per feature and one column per table row."""
 
 
 def is_linear(estimator: object) -> TypeGuard[Linear]:
@@ -302,7 +302,7 @@ def is_linear(estimator: object) -> TypeGuard[Linear]:
 def linear_priorities(features: Features, weights: NDArray[np.float32], intercept: float) -> Priorities:
     """Return weights times features plus intercept, in double precision.
 
-    Summed feature by feature, so that rows with the same features have the same priority wherever they stand.
+    Summed feature by feature, so that the priority of a row depends on its features only, not on its position.
 
     >>> linear_priorities(np.array([[1, 2], [0, 4]], np.float32), np.array([.5, .25], np.float32), 1.0).tolist()
     [1.5, 3.0]
@@ -314,7 +314,7 @@ def linear_priorities(features: Features, weights: NDArray[np.float32], intercep
 
 
 class Pool:
-    """Rows with features in an array, in no order: a removed row is replaced by the last."""
+    """Unordered array of rows with their features; a removed row is replaced by the last."""
 
     def __init__(self, lines: int) -> None:
         self.size = 0
@@ -345,7 +345,7 @@ class Pool:
             np.minimum(self.low, features.min(axis=1), out=self.low)
 
     def drop(self, slots: NDArray[np.integer[Any]]) -> tuple[Rows, NDArray[np.integer[Any]]]:
-        """Remove rows; return those that were moved into their places, and the places."""
+        """Remove rows; return the rows that were moved into their slots, and those slots."""
         left = self.size - len(slots)
         gaps = slots[slots < left]
         stays = np.ones(len(slots), np.bool_)

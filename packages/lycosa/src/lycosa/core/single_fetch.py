@@ -1,4 +1,4 @@
-"""Fetch one page outside of a crawl with the same politeness: robots.txt, delays, redirects."""
+"""Fetch one page outside of a crawl, with the same politeness: robots.txt, delays, redirects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.types import Kind, Page, Task, Visit
 
-MAX_REQUESTS = 20  # for one page, including robots.txt and redirects
+MAX_REQUESTS = 20  # maximum requests for one page, including robots.txt and redirects
 
 
 async def fetch_page(

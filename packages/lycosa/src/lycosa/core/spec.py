@@ -20,7 +20,7 @@ from lycosa.core.errors import InputError, LycosaError
 
 Made = TypeVar("Made")
 
-_COMMA = re.compile(r"(?<!\\),")  # not escaped by a backslash
+_COMMA = re.compile(r"(?<!\\),")  # a comma that is not escaped by a backslash
 
 _TRUE, _FALSE = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
@@ -56,7 +56,7 @@ def format_spec(name: str, given: Mapping[str, str]) -> str:
 
 
 def parameters(maker: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
-    """Return type and default of each parameter that can be typed (`inspect.Parameter.empty`: no default).
+    """Return type and default of each parameter that can be given as text (`inspect.Parameter.empty`: no default).
 
     Arrays, callables, and private or learned fields (`priority_`) are left out.
     """
@@ -84,8 +84,8 @@ def _hints(maker: Callable[..., Any]) -> dict[str, Any]:
 
 
 def make_with(maker: Callable[..., Made], given: Mapping[str, str], noun: str, **known: Any) -> Made:
-    """Call a class with parameters given as text; `known` are arguments passed if it accepts them and the text has
-    none.
+    """Call a class with parameters given as text; `known` arguments are passed if it accepts them and the text lacks
+    them.
 
     >>> def scale(by: float, twice: bool = False) -> float: return by * (2 if twice else 1)
     >>> make_with(scale, {"by": "1.5", "twice": "yes"}, "scale")
@@ -110,7 +110,7 @@ def make_with(maker: Callable[..., Made], given: Mapping[str, str], noun: str, *
 
 
 def import_object(name: str, noun: str) -> Any:
-    """Import a user's own class by `module:Class`; `what` is its role in the error message."""
+    """Import a user's own class by `module:Class`; `noun` is its role in the error message."""
     module, _, attribute = name.partition(":")
     try:
         return getattr(import_module(module), attribute)
@@ -206,7 +206,7 @@ class Registry(dict[str, E]):
         super().__init__(entries)
         self.what, self.package = what, package
         self.group = group  # entry point group of plugins; empty if packages cannot add any
-        self.command = command  # lists the names; empty: error messages list them
+        self.command = command  # command that lists the names; if empty, error messages list them
 
     def maker(self, name: str) -> Any:
         """Return the class or function of a name; raise InputError if there is none."""
@@ -243,7 +243,7 @@ class Registry(dict[str, E]):
         return entries
 
     def make(self, name: str, typed: Mapping[str, str], **known: Any) -> Any:
-        """Make an instance with parameters given as text; `known` arguments are passed if it accepts them."""
+        """Create an instance with parameters given as text; `known` arguments are passed if it accepts them."""
         maker = self.maker(name)
         if name in self:
             return make_with(maker, typed, name, **{**known, **self[name].arguments})
@@ -256,7 +256,7 @@ class Registry(dict[str, E]):
             raise InputError("bad-plugin", f"cannot load the {self.what} {name!r}: {reason}") from error
 
     def parameters(self, name: str, hidden: Container[str] = ()) -> dict[str, tuple[Any, Any]]:
-        """Return type and default of each parameter that can be typed after a name."""
+        """Return type and default of each parameter that can be given after a name."""
         fixed = self[name].arguments if name in self else {}
         takes = parameters(self.maker(name)).items()
         return {key: (kind, fixed.get(key, default)) for key, (kind, default) in takes if key not in hidden}

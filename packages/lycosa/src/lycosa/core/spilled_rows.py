@@ -38,21 +38,21 @@ if TYPE_CHECKING:
     from lycosa.core.types import Priorities, Rows
 
 Record = Mapping[str, NDArray[Any]]  # columns of some rows by name
-# Maximum records made, read or written at once, 1 kB each.
+# Maximum records created, read or written at once; each has 1 kB.
 RECORDS = 1 << 14
 AT_ONCE = 1 << 20  # spilled rows scanned at once
-INLINE = 96  # bytes of a name in its record; the rest goes to further places of the file
+INLINE = 96  # bytes of a name in its record; the rest is stored in further places of the file
 FREED, ROW, TEXT = range(3)  # content of a place in the file
 
 _LEAST = -3e38
-TOKEN = 32  # length of the random token at the beginning of the file
+TOKEN = 32  # length of the random token at the start of the file
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @runtime_checkable
 class Spillable(Protocol):
-    """A part with data of each row that can be removed and restored."""
+    """Interface of a part with data of each row that can be removed and restored."""
 
     def leave(self, rows: Rows, table: Table) -> Record: ...
 
@@ -61,7 +61,7 @@ class Spillable(Protocol):
 
 @runtime_checkable
 class Rescorable(Protocol):
-    """An estimator whose priorities of spilled rows change."""
+    """Interface of an estimator that can update the priorities of spilled rows."""
 
     def renew(self, known: Record, aside: SpilledTable, table: Table) -> Priorities: ...
 
@@ -81,7 +81,7 @@ def _tells(part: object) -> bool:
 
 
 class SpilledRows:
-    """The rows on disk, and which rows are in memory."""
+    """Store of the rows on disk, which also decides which rows are in memory."""
 
     def __init__(
         self,
@@ -109,27 +109,27 @@ class SpilledRows:
         self._tag = np.zeros(1024, np.int32)
         self._held = np.zeros(1024, np.uint8)
         self._pinned: list[NDArray[np.bool_]] = []
-        """Places used by the last two snapshots; the last one may not have been written."""
+        """Which places are used by each of the last two snapshots; the last one may not have been written."""
         self._end = 0
-        self._back: dict[int, float] = {}  # rows that came back since the last event, and their priorities
+        self._back: dict[int, float] = {}  # rows reloaded since the last event, and their priorities
         self._renews = estimator if isinstance(estimator, Rescorable) else None
-        self._visits = 0  # since the last sweep
-        self._turn = 0  # age of the next spilled row to get a new priority
+        self._visits = 0  # visits since the last sweep
+        self._turn = 0  # age of the next spilled row whose priority is updated
         self.count = 0  # number of spilled rows
-        self.returned = 0  # rows that came back in the last sweep
+        self.returned = 0  # rows reloaded by the last sweep
         self.sweeps = 0  # number of sweeps; until the first one nothing is spilled
         table.spilled = self
         self.listen(True)
 
     def listen(self, listening: bool) -> None:
-        """Set whether looking up a spilled node brings it back."""
+        """Set whether looking up a spilled node reloads it."""
         self.table.row_of.recall = self.recall if listening else None
 
     def settle(self) -> None:
-        """After an event: rank rows that came back, and sweep if it is time."""
+        """Rank reloaded rows after an event, and sweep if it is time."""
         if self._back:
             self._rank()
-        self.table.renewed.clear()  # all parts have seen them
+        self.table.renewed.clear()  # all parts have processed them
         self._visits += 1
         memory_rows = self.table.open_rows - self.count
         if memory_rows > self.limit or (
@@ -162,10 +162,10 @@ class SpilledRows:
         memory_rows = memory_rows[~fixed]
         worth, host_keys = self._hot_priority(memory_rows), table.host[memory_rows]
         stays, better = self._best(memory_rows, worth, room, by_tag)
-        few = min(64, self.limit // (4 * max(1, len(table.hosts))))  # of each host, a quarter of all at most
+        few = min(64, self.limit // (4 * max(1, len(table.hosts))))  # per host; a quarter in total
         stays |= _nth(host_keys, -worth, table.age(memory_rows)) < few
         returning = np.union1d(better, self._lacking(host_keys[stays], few, by_tag)).astype(np.intp)
-        returning = returning[self._age[returning].argsort()]  # places differ in a replayed crawl
+        returning = returning[self._age[returning].argsort()]  # by age, because places differ in a replayed crawl
         leaving = memory_rows[~stays]
         leaving = leaving[np.lexsort((table.age(leaving), -worth[~stays]))]  # so that similar rows are adjacent
         self.returned = len(returning)
@@ -186,7 +186,7 @@ class SpilledRows:
         self.frontier.rebuild()
 
     def _look_through(self, limit: int, by_tag: NDArray[np.uint8]) -> None:
-        """Update the priorities of up to `most` spilled rows, in order of discovery."""
+        """Update the priorities of up to `limit` spilled rows, in order of discovery."""
         if self._renews is None or not self.count:
             return
         found = np.zeros(0, np.intp)
@@ -207,13 +207,13 @@ class SpilledRows:
             known, aside = self._of_part("estimator", some), self.table.aside(self._of_part("table", some))
             assert self._renews is not None
             renewed, priorities = self._renews.renew(known, aside, self.table), some["frontier score"]
-            # Unranked and pruned rows are recognised by their priority.
+            # Unranked and pruned rows are recognised by their priority, so it is not changed.
             priorities[:] = np.where(priorities > PRUNED, np.maximum(renewed, _LEAST), priorities)
         return records["frontier score"]
 
     def _of_part(self, name: str, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         columns = self._columns.get(name)
-        if columns is None:  # all records have one type
+        if columns is None:  # all records have one dtype
             names = [column.partition(" ") for column in records.dtype.names or ()]
             columns = self._columns[name] = [column for part, _, column in names if part == name and column]
         return {column: records[f"{name} {column}"] for column in columns}
@@ -247,8 +247,8 @@ class SpilledRows:
     def _best(
         self, memory_rows: Rows, worth: NDArray[np.float32], room: int, by_tag: NDArray[np.uint8]
     ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-        """Return which rows in memory and which spilled ones are among the best."""
-        # Only those better than the worst of `room` rows in memory can join.
+        """Return which rows in memory, and which spilled ones, are among the best `room` rows."""
+        # Spilled rows must be better than the worst of `room` rows in memory.
         least = _nth_best(worth, room) if len(memory_rows) >= room else -math.inf
         spilled, spilled_priority = np.zeros(0, np.intp), np.zeros(0, np.float32)
         for places, said in self._some(by_tag):
@@ -297,7 +297,7 @@ class SpilledRows:
         table.put_aside(rows, names, (-2 - places).astype(np.int32))
 
     def recall(self, numbers: list[int], names: list[bytes]) -> list[int | None]:
-        """Bring back spilled rows by number and name; return their rows."""
+        """Reload spilled rows by number and name; return their rows."""
         wanted = dict(zip(numbers, names, strict=True))  # without duplicates
         places = -2 - np.fromiter(wanted, np.intp, len(wanted))
         records, found = self._read(places)
@@ -381,11 +381,11 @@ class SpilledRows:
                 self._kind[more : more + self.file.places(int(records["length"][at]) - INLINE)] = FREED
 
     def about(self) -> list[Any]:
-        """Return token and length of the file that a snapshot needs, for `fits`."""
+        """Return token and length of the file that a snapshot refers to, to be checked by `fits`."""
         return [] if self.file.kind is None else [self.file.token, self.file.offset(self._end)]
 
     def state(self) -> State:
-        """Return the columns; their places are not overwritten until two further snapshots exist."""
+        """Return the columns; the places of this snapshot are not overwritten until two later snapshots exist."""
         columns = {name: getattr(self, name)[: self._end] for name in _COLUMNS}
         self._pinned = [*self._pinned[-1:], columns["_kind"] != FREED]
         if self.file.kind is None:
@@ -437,7 +437,7 @@ def _kind_of(known: Record) -> np.dtype[Any]:
 
 
 class SpillFile:
-    """Fixed-size records by place. Without a path, or if readonly, writes go to a temporary file."""
+    """File of fixed-size records, addressed by place. Without a path, or if readonly, writes go to a temporary file."""
 
     def __init__(self, path: Path | None, readonly: bool) -> None:
         self.path, self.readonly = path, readonly
@@ -448,7 +448,7 @@ class SpillFile:
         self._written = np.zeros(0, np.bool_)  # places written to the temporary file
 
     def places(self, count: int) -> int:
-        """Return the number of places for so many bytes."""
+        """Return how many places a number of bytes takes."""
         return -(-count // self._size)
 
     @property
@@ -467,7 +467,7 @@ class SpillFile:
             self._own = file
 
     def _mine(self) -> int:
-        """Return the file to write to."""
+        """Return the descriptor of the file to write to."""
         if self._own is None:
             if self.path is None or self.readonly:
                 with tempfile.TemporaryFile(prefix="lycosa-cold-") as file:
@@ -524,7 +524,7 @@ class SpillFile:
         return self._read(length, first)
 
     def _read(self, size: int, first: int) -> bytes:
-        """Read bytes from a place, of both files piece by piece."""
+        """Read bytes from a place on; each place comes from the file that it was last written to."""
         if self._given is None:
             return os.pread(self._mine(), size, self.offset(first))
         pieces = []
@@ -561,7 +561,7 @@ class SpillFile:
 
 
 def fits(facts: list[Any], path: Path | None) -> bool:
-    """Return whether the file that a snapshot needs is there and complete."""
+    """Return whether the file that a snapshot refers to exists and is complete."""
     if not facts:
         return True
     token, size = facts

@@ -37,7 +37,7 @@ class StateMismatch(Exception):
 
 @dataclass(frozen=True)
 class AppendOnly:
-    """An append-only collection, encoded and restored as an array, or if `filed` and large, in a file (`Filed`)."""
+    """An append-only collection, stored as an array and restored as one: on disk (`Filed`) if `filed` and large."""
 
     items: Collection[Any]
     encode: Callable[[Sequence[Any]], NDArray[Any]]
@@ -151,7 +151,7 @@ class FileFormat:
     magic: str
     version: int
     noun: str  # name of the content in messages
-    command: str  # command that makes such files
+    command: str  # command that creates such files
 
     @property
     def mark(self) -> bytes:

@@ -35,12 +35,12 @@ _COLUMNS: dict[str, type] = {
     "parent": np.int32,
     "in_degree": np.int32,
 }
-# sums and maxima over a row's parents, in one matrix for faster access
+# sums and maxima over the parents of each row, in one matrix for faster access
 _SUMS = ("link_relevance_sum", "relevance_sum", "product_sum", "link_relevance_max", "relevance_max", "product_max")
 _INHERITED = ("in_degree", *_SUMS)  # columns that a redirect passes on to its target
-# the six values of a row as one item, which numpy copies faster than a row of numbers
+# dtype of a row's six values as one item, which numpy copies faster than a row of numbers
 _LINE = np.dtype((np.void, 8 * len(_SUMS)))
-# columns of a spilled row; seeds and sources are never spilled
+# columns stored with a spilled row; seeds and sources are never spilled
 _LEAVING = ("attempts", "hops", "depth", "host", "parent", "in_degree")
 
 
@@ -88,12 +88,12 @@ class Table:
         self.open_rows = 0  # including spilled rows
         self.discovered = 0  # nodes ever seen, including spilled ones
         self.spilled: SpilledRows | None = None  # spills rows to disk
-        self.renewed: list[int] = []  # reused rows with a new node, which the trap filter has not seen yet
+        self.renewed: list[int] = []  # reused rows with a new node that the trap filter has not processed yet
         self._vacant: list[int] = []
         self._age: NDArray[np.int32] | None = None
         self.closed = array("i")  # rows visited for good, in that order
         self.edges = LinkEdges()
-        self.stems: list[str] = []  # by word number, including words of visits that no estimator sees
+        self.stems: list[str] = []  # stems by word number, including words of visits that estimators do not receive
         self._capacity = 1024
         for name, dtype in _COLUMNS.items():
             setattr(self, name, np.zeros(self._capacity, dtype))
@@ -103,7 +103,7 @@ class Table:
         return len(self.nodes)
 
     def add(self, node: str, depth: int, parent: int = -1, *, source: bool = False) -> int:
-        """Return the row of a node, added if new; -1 if out of scope, which does not apply to sitemaps and feeds."""
+        """Return the row of a node, added if new; -1 if out of scope. Sources (sitemaps, feeds) may be out of scope."""
         row = self.row_of.get(node)
         if row is not None:
             return row
@@ -138,11 +138,11 @@ class Table:
         return row
 
     def add_seed(self, node: str, source: bool = False, parent: int = -1) -> int:
-        """Add a seed with depth 0 and top priority; sources (sitemaps, feeds) named by another source have a parent."""
+        """Add a seed with depth 0 and top priority; a source (sitemap, feed) listed in another source has a parent."""
         row = self.add(node, 0, parent, source=source)
         if row >= 0 and self.state[row] == OPEN:
             self.is_seed[row] = True
-            self.is_source[row] |= source  # a source that turns out to be a page is read as a page
+            self.is_source[row] |= source  # safe: a source that turns out to be a page is read as a page
             self.depth[row] = 0
         return row
 
@@ -159,7 +159,7 @@ class Table:
         row = self.row_of.get(visit.node, -1)
         if row < 0 and visit.kind == "sitemap":  # a local file, which is not fetched
             row = self.add_seed(visit.node, source=True)
-        if row < 0:  # recorded with another scope
+        if row < 0:  # recorded while the crawl had another scope
             return None
         again = self.state[row] == DONE
         if visit.retry_at:
@@ -167,7 +167,7 @@ class Table:
         elif not again:
             self.close(row)
         if visit.outcome == "redirect":
-            moved = again and any(url in self.row_of for url in visit.links.urls)  # the target is known already
+            moved = again and any(url in self.row_of for url in visit.links.urls)  # the target is already known
             step = Step(visit, row, _NO_ROWS, _NO_ALPHAS) if moved else self._inherit(visit, row)
         else:
             step = self._add_links(visit, row, set(self.edges.children(row).tolist()) if again else frozenset())
@@ -228,7 +228,7 @@ class Table:
         """Update counts, sums and maxima of children for one more parent, and add the edges."""
         self.in_degree[children] += 1
         depth, known = self.depth.item(row) + 1, self.depth[children]
-        # rare: most links are discovered on pages at most as far away as this one
+        # rare, because most links are discovered on pages at most as deep as this one
         if known.item(known.argmax()) > depth:
             self.depth[children] = np.minimum(known, depth)
         if relevance > 0:
@@ -277,7 +277,7 @@ class Table:
         return self.nodes.text(row)
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """Vacate rows; return their columns."""
+        """Mark rows as vacant and return their columns."""
         if self._age is None:
             self._age = np.arange(self._capacity, dtype=np.int32)
         known = {name: getattr(self, name)[rows] for name in _LEAVING}
@@ -304,7 +304,7 @@ class Table:
         self._vacant = np.sort(np.concatenate([np.array(self._vacant, np.int32), rows]))[::-1].tolist()
 
     def take_back(self, names: list[bytes], keys: NDArray[np.uint64]) -> Rows:
-        """Return rows for spilled nodes with these fingerprints."""
+        """Return rows for reloaded nodes with these fingerprints."""
         rows = self._vacant_rows(len(names))
         for row, name in zip(rows.tolist(), names, strict=True):
             self.nodes.put(row, name)
@@ -406,7 +406,7 @@ class LinkEdges:
         self._first = np.zeros(1024, np.int32)  # first edge of each row
         self._count = np.zeros(1024, np.int32)  # number of edges of each row
         self._last = np.zeros(0, np.int32)  # last chained edge to each row
-        self._later: dict[int, list[NDArray[np.int64]]] = {}  # edges added by revisits of a row
+        self._later: dict[int, list[NDArray[np.int64]]] = {}  # edges added by revisits, by row
         self._chained = 0  # number of chained edges
         self.gaps = False  # true if children were spilled
 
@@ -426,7 +426,7 @@ class LinkEdges:
         return self._alpha[: self._size]
 
     def add(self, parent: int, children: Rows, link_relevances: NDArray[np.float32], rows: int = 0) -> None:
-        """Add the edges of a page; of a revisited one only the new. `rows` is the size of the table, if known."""
+        """Add the edges of a page; of a revisited page only the new ones. `rows` is the size of the table, if known."""
         count = len(children)
         if not count:
             return
@@ -465,20 +465,20 @@ class LinkEdges:
         return found[found >= 0] if self.gaps else found
 
     def link_relevances(self, row: int) -> NDArray[np.float32]:
-        """Return the relevance of these links, in the same order."""
+        """Return the relevances of the links of `children`, in the same order."""
         own = self._own(row)
         return self._alpha[own[self._child[own] >= 0]] if self.gaps else self._alpha[own]
 
     def forget(self, rows: Rows, count: int) -> None:
         """Mark the edges to spilled rows as gone."""
-        away = np.zeros(count + 2, np.bool_)  # two more, as GONE indexes from the end
+        away = np.zeros(count + 2, np.bool_)  # two more entries, because GONE indexes from the end
         away[rows] = True
         self._child[: self._size][away[self.child]] = GONE
         self.gaps = True
         self._unchain()
 
     def renew(self, edges: NDArray[np.intp], rows: Rows) -> None:
-        """Point edges that are gone to these rows again."""
+        """Point edges to reloaded rows at their new row numbers."""
         gone = self._child[edges] == GONE
         self._child[edges[gone]] = rows[gone]
         self._unchain()
@@ -488,7 +488,7 @@ class LinkEdges:
             self._last[:], self._chained = _NONE, 0
 
     def into(self, row: int) -> Rows:
-        """Return the edges to a row, as indices of `parent` and `alpha`, in order of discovery."""
+        """Return the edges to a row, as indices of the edge columns, in order of discovery."""
         found = []
         if self._chained < self._size:
             self._chain()
@@ -510,7 +510,7 @@ class LinkEdges:
         again = (child[order[1:]] == child[order[:-1]]).nonzero()[0]
         before[order[again + 1]] = edges[order[again]]
         self._before[edges] = before
-        self._last[child] = edges  # of duplicates the last one wins
+        self._last[child] = edges  # numpy stores the last of several edges to one child
         self._chained = self._size
 
     def parents(self, row: int) -> Rows:
@@ -518,7 +518,7 @@ class LinkEdges:
         return self._parent[self.into(row)]
 
     def leaving(self, rows: Rows) -> NDArray[np.int64]:
-        """Return the edges of some rows, one row's after the other, as indices of `child` and `alpha`."""
+        """Return the edges of some rows, row by row, as indices of the edge columns."""
         count = self.out_degree(rows)
         first = fit(self._first, 1 + int(rows.max(initial=0)))[rows]
         if self._later:

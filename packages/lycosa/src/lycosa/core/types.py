@@ -27,12 +27,12 @@ Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "rev
 Outcome = Literal[
     "ok",  # a page with content; for a revisit: changed content
     "unchanged",  # revisit: the content is the same
-    "redirect",  # a 3xx with a valid target
+    "redirect",  # redirect status (3xx) with a valid target
     "gone",  # 4xx
     "broken",  # 5xx
     "busy",  # 429 or 503
     "denied",  # disallowed by robots.txt; nothing was sent
-    "refused",  # refused by the address guard; nothing was sent
+    "refused",  # IP address not allowed by the address guard; nothing was sent
     "unknown-host",  # no DNS record
     "unreachable",  # connection failed or broke
     "timeout",  # the deadline passed
@@ -40,12 +40,12 @@ Outcome = Literal[
     "loop",  # too many redirects in a row
     "unwanted",  # type not accepted or too large; not read
     "invalid",  # not HTTP, or a redirect without a target
-    "unreadable",  # damaged or encrypted, or reading it takes too much time or memory or crashes the process
+    "unreadable",  # damaged or encrypted; or reading it takes too much time or memory, or crashes the process
     "challenge",  # a bot check instead of the page
     "login",  # a login form, or 401
-    "limited",  # a page that says: too many requests
+    "limited",  # a "too many requests" page sent with another status
     "consent",  # a consent wall instead of the page
-    "crashed",  # exception in the space itself: a bug, recorded so that nothing is lost
+    "crashed",  # exception in the space itself: a bug, recorded so that the visit is not lost
 ]
 
 
@@ -54,7 +54,7 @@ UNSENT = ("denied", "refused")  # outcomes without a request
 
 @dataclass(slots=True)
 class Links:
-    """Links of one page, column by column, in page order."""
+    """Links of one page as columns, in page order."""
 
     urls: list[str] = field(default_factory=list)
     anchors: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Links:
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     """More relevances for each link by name ("context", "url"), if the strategy wants them."""
     paths: list[str] = field(default_factory=list)
-    """Tag path of each link, such as "html body div#content ul.nav li a.ref"; "" if unknown, no items without HTML."""
+    """Tag path of each link, such as "html body div#content ul.nav li a.ref"; "" if unknown; empty without HTML."""
     read: Any = field(default=None, repr=False, compare=False)
     """Cached terms of the link texts for the next reader; not stored."""
 
@@ -120,7 +120,7 @@ class Exchange:
     truncated: str = ""
     # Response as received, if the page was rendered: `body` is then the final DOM.
     received: Exchange | None = None
-    resources: list[Resource] = field(default_factory=list)  # fetched by the browser
+    resources: list[Resource] = field(default_factory=list)  # resources fetched by the browser
 
     def header(self, name: str) -> str:
         wanted = name.lower().encode()
@@ -189,7 +189,7 @@ class Page:
 
 @dataclass(slots=True, frozen=True)
 class Task:
-    """One visit to make: a node of the frontier, or a prerequisite such as robots.txt."""
+    """A visit to make: a node of the frontier, or a prerequisite such as robots.txt."""
 
     node: str
     kind: Kind = "page"
@@ -206,11 +206,11 @@ class Task:
     conditions: tuple[tuple[str, str], ...] = ()
     """For a revisit: header fields of a conditional request."""
     due: bool = False
-    """True if the scheduler requested it."""
+    """True if the visit scheduler requested it."""
 
 
 class Pick(NamedTuple):
-    """Choice of a strategy: a row (-1: none), the arm that chose it, and its priority."""
+    """Choice of a strategy: a row (-1: none), the arm of a bandit that chose it, and its priority."""
 
     row: int
     arm: str = ""
@@ -219,13 +219,13 @@ class Pick(NamedTuple):
 
 @dataclass(slots=True)
 class Judgement:
-    """Judge's answer for a page: its relevance, the relevance of each link, and data to store."""
+    """Result of judging a page: its relevance, the relevance of each link, and data to store."""
 
     relevance: float
     link_relevances: NDArray[np.float32]
     data: dict[str, Any] = field(default_factory=dict)
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    """More relevances for each link, by name (Links.facets)."""
+    """More relevances for each link by name, as in `Links.facets`."""
 
 
 def as_stored(value: Any) -> Any:
@@ -303,9 +303,7 @@ class Visit:
     links: Links = field(default_factory=Links)
     place: ArchivePlace = field(default_factory=ArchivePlace)
     updated_relevance: float | None = field(default=None, compare=False, repr=False)
-    """Relevance by the judge's current model, set when the log is read; None: same as `relevance`. Folds must not use
-    it, as a running crawl does not know it.
-    """
+    """Relevance by the judge's current model, set by readers of the log; None: same as `relevance`. Not for folds."""
 
     @property
     def relevance_now(self) -> float:
@@ -314,7 +312,7 @@ class Visit:
 
     @property
     def url(self) -> str:
-        """The node, by its name in web crawls."""
+        """The node, under the name used in web crawls."""
         return self.node
 
     @property
@@ -353,7 +351,7 @@ class Visit:
 
 @dataclass(slots=True)
 class Seed:
-    """A node to start from: a page, or a source of addresses (kind "sitemap")."""
+    """A node to start from: a page, or a source of URLs (kind "sitemap")."""
 
     node: str
     at: float = 0.0
@@ -391,12 +389,12 @@ class ModelUpdate:
 
 @dataclass(slots=True)
 class Held:
-    """A group of addresses held back as a likely trap."""
+    """A group of URLs held back as a likely trap."""
 
     reason: str
     where: str
     addresses: int
-    fetched: int  # addresses of this group fetched before
+    fetched: int  # URLs of this group fetched before
     example: str
 
 
@@ -409,11 +407,11 @@ class InboundLinks:
 
     sender: int
     number: int
-    visit: Visit  # without terms, and only with links to our nodes
+    visit: Visit  # without terms, and only with links to nodes of this shard
     depth: int = 0
     hops: int = 0  # of the page, plus redirects that led to it
-    seed: bool = False  # the page is a seed; a redirect passes that on
-    sums: list[float] = field(default_factory=list)  # passed on by a redirect (`Table.handed_on`)
+    seed: bool = False  # true if the page is a seed; its redirect target becomes a seed as well
+    sums: list[float] = field(default_factory=list)  # values passed on by a redirect (`Table.inherited_values`)
     # Serialised form as received, to be logged; clear it after any change.
     packed: bytes = field(default=b"", compare=False, repr=False)
 
@@ -437,7 +435,7 @@ class LinkBatch:
         return self.pages[-1].number
 
     def after(self, number: int) -> LinkBatch | None:
-        """Return the pages after a number, or None."""
+        """Return the batch without the pages up to a number; None if no page is left."""
         if self.pages[0].number > number:
             return self
         pages = [page for page in self.pages if page.number > number]
@@ -457,8 +455,8 @@ class Step:
     link_relevances: NDArray[np.float32]  # for each child the maximum over the page's links to it
     # Row of each link; -1: out of scope, or the page itself.
     of_link: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
-    places: NDArray[np.intp] | None = None  # index among the children for each link with a row, if known
-    is_inbound: bool = False  # fetched by another shard; only its links are new
+    places: NDArray[np.intp] | None = None  # index in `children` for each link with a row, if known
+    is_inbound: bool = False  # the page was fetched by another shard; only its links are new
 
     def facet(self, name: str) -> NDArray[np.float32]:
         """Return the maximum of a facet over the links to each child; link relevances if there is no such facet."""
