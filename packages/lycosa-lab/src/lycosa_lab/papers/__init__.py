@@ -1,6 +1,4 @@
-"""Experiments of the five papers, and our own: each module has `findings(bench)`, which returns tables, figures and
-claims.
-"""
+"""Experiments of the five papers, and our own: `findings(bench)` of each module returns tables, figures and claims."""
 
 from __future__ import annotations
 
@@ -27,11 +25,11 @@ PAPERS = {
     "gouriten": "Gouriten, Maniu, Senellart 2014: generic, scalable, adaptive focused crawling",
     "rules": "Altingovde, Ulusoy 2004: rules between classes",
 }
-# Excluded from `all`: our own, on a web that it generates.
+# Our own experiments, on webs that they generate; excluded from `all`.
 OURS = {"freshness": "Freshness: changes detected, and schedules under the same budget"}
 EXPERIMENTS = PAPERS | OURS
 NO_CORPUS = frozenset(OURS)
-BY_TOPICS = ("otie", "batsakis", "personalized")  # experiments with any number of topics
+BY_TOPICS = ("otie", "batsakis", "personalized")  # papers whose number of topics can be chosen
 
 PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
 QUICK = "A quick run: small budgets, few topics and seeds. Too small for a verdict that counts: leave out --quick."
@@ -39,16 +37,16 @@ QUICK = "A quick run: small budgets, few topics and seeds. Too small for a verdi
 
 @dataclass
 class Bench:
-    """Corpus, directory and settings shared by the experiments of a paper."""
+    """Corpus, output directory and sizes that all experiments of a paper share."""
 
     index: CorpusIndex
-    out: Path  # stores runs and prepared data, so that a second call resumes
+    out: Path  # directory of crawls and prepared data, so that a second call resumes
     quick: bool = False  # smaller budgets, fewer topics and repetitions: a minute or two
     random_seed: int = 0
     workers: int = 0  # processes; 0: one per core
     progress: ProgressCallback = no_progress
     large: bool = False  # gouriten: add crawls of 100,000 steps on graphs of 2.2 million nodes
-    topics: int = 0  # for papers that compare by topic (BY_TOPICS); 0: 10, or 6 if quick
+    topics: int = 0  # for papers in BY_TOPICS; 0: 10, or 6 if quick
 
     def plan(self, name: str, strategies: Iterable[str], **options: Any) -> Experiment:
         given = {"corpus": str(self.index.path or ""), "random_seed": self.random_seed, **options}
@@ -69,9 +67,9 @@ class Bench:
         part: str = "",
         title: str = "",
     ) -> ExperimentResults:
-        """Run the missing trials of an experiment; experiments with a common `work` share crawls and prepared data.
+        """Run the missing trials of an experiment; those with the same directory `work` share crawls and prepared data.
 
-        Tables are written to the subdirectory `part`. `title` prefixes progress messages.
+        Tables are written to its subdirectory `part`. `title` prefixes progress messages.
         """
         place = self.out / (work or plan.name)
         index = index or self.index

@@ -2,8 +2,8 @@
 
 Figures 12 and 13 compare the classic crawlers, 14 and 15 the semantic ones with best-first, 16 and 17 the learning
 ones: each by the number of relevant pages and by average similarity. In the thesis a page is relevant if its cosine
-with one of up to fifty relevant pages is above .75. That is the same kind of judgement as the crawlers' own, so figures
-by it are marked as published, and each has a counterpart by labels, which decide about claims.
+with one of up to fifty relevant pages is above .75. Crawlers judge pages in the same way, so figures by it are marked
+as published, and each has a counterpart by labels, which decide the claims.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ LEARNING = {
     "hybrid-anchor": "Hybrid HMM, page content and anchor text",
 }
 
-# Two figures each, from 12 on.
+# Crawlers of each pair of figures: 12 and 13, 14 and 15, 16 and 17.
 GROUPS = {"classic crawlers": CLASSIC, "semantic crawlers": SEMANTIC, "HMM and hybrid crawlers": LEARNING}
 
 THRESHOLDS = (0.75, 0.5, 0.4, 0.3, 0.2)
-MAX_RELEVANT = 50  # relevant pages that a page is compared with
+MAX_RELEVANT = 50  # maximum number of relevant pages that a page is compared with
 
 
 def findings(bench: Bench) -> Findings:

@@ -1,9 +1,9 @@
 """Guan et al. 2008: OTIE against breadth-first, OPIC and link-context prediction, on many topics.
 
-Figure 1 is the harvest rate, figure 2 the target recall, both over pages fetched. As in the paper an SVM guides, and
-three classifiers (SVM, Naive Bayes, neural network) trained on the same pages judge the harvest: the guide is one of
-the judges, so that figure is marked as published and has a counterpart by labels. Targets are known relevant pages in
-the paper; here all pages of a class are known, so recall is always by labels.
+Figure 1 is the harvest rate, figure 2 the target recall, both over pages fetched. As in the paper the crawl is guided
+by an SVM (its guide), and three classifiers trained on the same pages judge the harvest: SVM, Naive Bayes, neural
+network. As the guide is one of them, that figure is marked as published and has a counterpart by labels. Targets are
+known relevant pages in the paper; here all pages of a class are known, so recall is always by labels.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _pairs(first: str) -> list[tuple[str, str]]:
 
 
 SOURCE = "Guan et al. 2008, 3"
-# Claims of the paper's figures. Labels decide on precision; the classifiers' measure (`judged`) is evidence.
+# Claims of the paper's figures. Labels decide on precision; harvest by the classifiers (`judged`) is only reported.
 CLAIMS: list[Callable[[CrawlComparison, Measure], Claim]] = [
     claim_of(f"{SOURCE}, fig. 2", "OTIE's target recall is significantly higher than that of all others.")(
         lambda crawls, judged: crawls.ahead(_pairs("otie"), [RECALL])

@@ -1,7 +1,7 @@
 """Altingovde, Ulusoy 2004: interclass rules against soft focus. Table 3 and figure 6.
 
-Both crawlers are guided by the same Naive Bayes classifier, trained on pages of the corpus that cost and count nothing.
-As published, the classifier also judges the harvest; each result is repeated by labels.
+Both crawlers are guided by the same Naive Bayes classifier. The corpus pages that trained it cost and count nothing. As
+published, the classifier also judges the harvest; each result is repeated by labels.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ CRAWLERS = {BASELINE: "baseline (soft focus)", RULES: "rule-based", HARD: "hard 
 JUDGES: dict[Mode, str] = {AS_PUBLISHED: "the classifier judges", INDEPENDENT: "labels judge"}
 
 SEEDS, MANY_SEEDS = 10, 50
-ROOM = 4  # relevant pages for each seed: with fewer, little would be left to find
+ROOM = 4  # required relevant pages per seed, so that most of a topic is left to find
 FEW_HUNDRED = 300
-NOTHING = 0.005  # lower harvest ratios are 0.00 in the paper's table: no base for a change in %
+NOTHING = 0.005  # harvest ratios below this are 0.00 in the paper's table: no change in % is computed from them
 
-# Table 3, by topic and seed set: harvest ratio of baseline and rules, URL overlap in %, exclusive ones of both.
+# Table 3, by topic and seed set: harvest ratios of baseline and rules, overlap in %, exclusive harvest ratios of both.
 PUBLISHED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "Quantum mechanics": ((0.28, 0.30, 10.0, 0.27, 0.29), (0.25, 0.29, 16.0, 0.23, 0.28)),
     "Computer history": ((0.29, 0.40, 27.0, 0.26, 0.39), (0.36, 0.37, 22.0, 0.35, 0.37)),
@@ -58,7 +58,7 @@ PUBLISHED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
 
 HARVESTS = {mode: harvest_by(mode, f"harvest, {judge}") for mode, judge in JUDGES.items()}
 
-# The crawls of table 3, of figure 6, and those from seeds off the topic.
+# Experiments: the crawls of table 3, of figure 6, and from seeds off the topic.
 TABLE, FIGURE, TUNNEL = "rules", "rules-many-seeds", "rules-off-topic"
 
 
@@ -87,7 +87,7 @@ def crawl(bench: Bench) -> dict[str, ExperimentResults]:
     last = min(150 if bench.quick else 1_000, len(index) // 4)
     small = min(max(1, len(index) // 20), last)
     count = 2 if bench.quick else 6
-    # topics with room for 50 seeds, where the corpus has enough of them
+    # prefer topics with enough relevant pages for 50 seeds, if the corpus has several
     roomy = sum(ROOM * MANY_SEEDS <= size <= len(index) // 5 for size in index.sizes().values()) >= count
     least = ROOM * MANY_SEEDS if roomy else max(40, len(index) // 60)
     chosen = subjects_of(index, count=count, least=least, random_seed=bench.random_seed)
@@ -107,7 +107,7 @@ def crawl(bench: Bench) -> dict[str, ExperimentResults]:
 
 
 def _seeds(subjects: Sequence[HuntSubject], wanted: int, sets: int = 1) -> int:
-    """Return the number of seeds: the paper's, or as many as the smallest topic has room for."""
+    """Return the paper's number of seeds, or fewer if the smallest topic has too few relevant pages for them."""
     relevant = min(int(np.count_nonzero(subject.truth)) for subject in subjects)
     return min(wanted, max(1, relevant // (ROOM * sets)))
 
@@ -118,8 +118,8 @@ class Match:
     seed_set: int
     baseline: float
     rules: float
-    overlap: float  # %
-    baseline_exclusive: float  # nan if it fetched no page of its own
+    overlap: float  # URL overlap in %
+    baseline_exclusive: float  # nan without exclusive pages
     rules_exclusive: float
 
     def rows(self, whose: str) -> list[list[Cell]]:
@@ -208,14 +208,14 @@ def _family(of: Mapping[str, ExperimentResults]) -> ReportTable:
     )  # fmt: skip
 
 
-# Criteria of the claims were fixed after a first look at the embedded web, before any run on a real corpus.
+# Criteria of the claims were fixed after trials on the embedded web, before any run on a real corpus.
 
 PAPER = "Altingovde, Ulusoy 2004"
 WHERE = f"{PAPER}, Performance of our rule-based crawler"
 
 
 def claims_of(of: Mapping[str, ExperimentResults], many: CrawlComparison, pages: int) -> Iterator[Claim]:
-    """Rule on the paper's claims, by both judges where they differ."""
+    """Yield the rulings on the paper's claims, by the classifier and by labels where these differ."""
     table = of[TABLE]
     small, budget = table.experiment.budgets[0], table.experiment.budget
     crawls, few = _pair(table, grid(budget)), _pair(table, [budget])
@@ -255,7 +255,7 @@ can_tunnel = claim_of(
 
 @claim_of(f"{WHERE}, table 3", "The pages that only the rules fetched are better than those that only soft focus did")
 def better_exclusives(rows: Sequence[Match], crawls: CrawlComparison) -> Ruling:
-    """Holds if their harvest ratio is higher, where both have pages of their own."""
+    """Claim: rules have the higher exclusive harvest ratio, where both crawlers have exclusive pages."""
     ours, theirs = [row.rules_exclusive for row in rows], [row.baseline_exclusive for row in rows]
     return compare(
         ours, theirs, [row.topic for row in rows], most=1, names=("rules", "baseline"), noun="exclusive harvest ratio",
@@ -265,7 +265,7 @@ def better_exclusives(rows: Sequence[Match], crawls: CrawlComparison) -> Ruling:
 
 @claim_of(f"{WHERE}, table 3", "The two fetch different pages: they overlap by 8 to 27 %")
 def different_pages(rows: Sequence[Match], crawls: CrawlComparison, budget: int, pages: int) -> Ruling:
-    """Holds if they overlap by at most 30 %; tested at a budget of at most a twentieth of the corpus."""
+    """Claim: URL overlap is at most 30 %. Untested with budgets below 50 pages or above a twentieth of the corpus."""
     evidence = f"After {budget:,} of {pages:,} pages; by chance the overlap would be {100 * budget / pages:.0f} %."
     if budget < 50 or budget > pages / 20 + 1:
         return Ruling(UNTESTED, f"The corpus is too small to differ in.\n{evidence}")
@@ -278,7 +278,7 @@ def different_pages(rows: Sequence[Match], crawls: CrawlComparison, budget: int,
 
 @claim_of(f"{WHERE}, figure 6", "Rules are ahead after the first few hundred pages")
 def ahead_later(crawls: CrawlComparison, by: Measure) -> Ruling:
-    """Holds if rules are better from 300 pages on; untested for crawls of less than 600."""
+    """Claim: rules beat soft focus from 300 pages on. Untested with budgets below 600 pages."""
     last = crawls.budgets[-1]
     if last < 2 * FEW_HUNDRED:
         return Ruling(UNTESTED, f"A few hundred pages are {FEW_HUNDRED}: crawls here have {last:,}.")
@@ -287,7 +287,7 @@ def ahead_later(crawls: CrawlComparison, by: Measure) -> Ruling:
 
 @claim_of(f"{WHERE}, figure 6", "Both keep finding relevant pages")
 def keep_finding(crawls: CrawlComparison, by: Measure, relevant: Mapping[str, int]) -> Ruling:
-    """Holds if the last half of a crawl brings at least half as much as the first, given enough relevant pages."""
+    """Claim: the second half of a crawl finds at least half as much as the first, on topics that are large enough."""
     steps, middle = np.array(crawls.budgets), len(crawls.budgets) // 2 - 1
     few = {"have fewer relevant pages than are fetched": [relevant[topic] < steps[-1] for topic in crawls.topics]}
 
@@ -304,7 +304,7 @@ def keep_finding(crawls: CrawlComparison, by: Measure, relevant: Mapping[str, in
 
 @claim_of(f"{WHERE}, second experiment", "With 50 seeds in place of 10 harvest ratios are similar")
 def seeds_matter_little(few: CrawlComparison, many: CrawlComparison, by: Measure, counts: tuple[int, int]) -> Ruling:
-    """Holds if harvest ratios with five times as many seeds are within a tenth, on topics that are not exhausted."""
+    """Claim: harvest ratios with many and with few seeds differ by at most a tenth, on topics that are not exhausted."""
     if counts[1] < 2 * counts[0]:
         return Ruling(UNTESTED, f"The topics are too small for more than {counts[1]} seeds in place of {counts[0]}.")
     topics = sorted(set(few.topics) & set(many.topics))
@@ -325,7 +325,7 @@ def seeds_matter_little(few: CrawlComparison, many: CrawlComparison, by: Measure
 
 @claim_of(f"{PAPER}, Baseline focused crawler", "Hard focus is restrictive")
 def restrictive(dry: Sequence[bool], topics: Sequence[str]) -> Ruling:
-    """Holds if hard focus runs out of links before its budget is spent in at least half of the crawls."""
+    """Claim: at least half of the hard-focus crawls run out of links before the budget is spent."""
     share, numbers = (
         [0.5] * len(dry),
         f"Hard focus ran out of links in {sum(dry)} of {len(dry)} crawls from seeds on the topic.",

@@ -1,8 +1,8 @@
 """Freshness of a collection: change detection, and schedules with the same budget, on a changing web.
 
-The embedded web with known change processes (testweb/changing.py) is crawled for a topic; then the real engine watches
-the relevant pages for 30 days of virtual time, once for each schedule and budget. Freshness is measured against the
-known changes.
+The embedded web with known change processes (testweb/changing.py) is crawled for a topic; then the real engine revisits
+the relevant pages for 30 days of virtual time, a watch, once for each schedule and budget. Freshness is measured
+against the known changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lycosa_lab.papers.freshness.upkeep import Upkeep
 from lycosa_lab.pool import map_parallel
 
 SOURCE = "docs/freshness.md"
-FIRST = 100  # seed of the first web; smaller seeds were used for development
+FIRST = 100  # random seed of the first web; smaller ones were used for development
 OTHERS = tuple(name for name in SCHEDULES if name != AUTOMATIC)
 HOUR = 3600.0
 
@@ -44,15 +44,15 @@ class FreshnessSize:
     hosts: int = 36
     crawled: int = 450
     days: float = 30.0
-    hours: tuple[float, ...] = (12.0, 24.0, 72.0)  # budgets: hours per check of a page
-    drawn: int = 500  # pairs of versions in each web
+    hours: tuple[float, ...] = (12.0, 24.0, 72.0)  # budgets: hours between two checks of a page
+    drawn: int = 500  # pairs of page versions drawn in each web
 
 
 QUICK = FreshnessSize(2, 240, 6, 70, 10.0, (24.0,), 40)
 
 
 def findings(bench: Bench) -> Findings:
-    """Return all tables, figures and claims. The corpus of the bench is static and not used."""
+    """Return all tables, figures and claims. `bench.index` is not used, as a corpus does not change."""
     size = QUICK if bench.quick else FreshnessSize()
     first = FIRST + 1000 * bench.random_seed
     worlds = [FreshnessScenario(first + i, size.pages, size.hosts, size.crawled, size.days) for i in range(size.webs)]
@@ -167,7 +167,7 @@ def table_detection(seen: Seen) -> ReportTable:
 
 @claim_of(SOURCE, "At every budget automatic keeps more fresh than fixed")
 def ahead_of_all(runs: Runs) -> Ruling:
-    """Decided by the freshness on each web."""
+    """Claim: automatic keeps pages fresher than fixed at every budget; runs are paired by web."""
     webs = sorted({str(trial.world.seed) for trial in runs.by_trial})
 
     def ruling(every: float, name: str) -> Ruling:
@@ -180,7 +180,7 @@ def ahead_of_all(runs: Runs) -> Ruling:
 
 @claim_of(SOURCE, "No method alone has a better F1 than the default")
 def default_is_best(seen: Sequence[Seen]) -> Ruling:
-    """Decided web by web, on pairs drawn at any time."""
+    """Claim: no detector alone has a better F1 than the default; F1 is compared per web."""
     scores = {name: [one[name].scores[2] for one in seen] for name in seen[0]}
     webs = [str(web) for web in range(len(seen))]
     return combine_rulings(

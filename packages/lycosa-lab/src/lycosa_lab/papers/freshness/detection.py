@@ -1,4 +1,4 @@
-"""Precision and recall of change detectors on pairs of versions with known changes."""
+"""Precision and recall of change detectors on pairs of page versions with known changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = (*DETECTORS, DEFAULT)
 
 @dataclass
 class Pair:
-    """Two versions of a page; `real` is true if a real change came between them."""
+    """Two versions of a page; `real` is true if it had a real change between them."""
 
     old: Snapshot
     new: Snapshot
@@ -34,14 +34,14 @@ class Pair:
 
 
 class DetectionReader:
-    """Reads pages like a crawl, and judges them by the words of their first topic."""
+    """Reader that parses pages as a crawl does, and judges them by the words of their first topic."""
 
     def __init__(self, web: ChangingWeb) -> None:
         self.web = web
         self.words = Vocabulary()
         self.topics: dict[str, VectorJudge] = {}
         self.pages = list(web.urls())
-        # learns word frequencies, like a crawl
+        # learn word frequencies from a sample of the pages
         for number in range(0, len(self.pages), max(1, len(self.pages) // 200)):
             reading = self.words.read(self._page(number, web.start)[0])
             self.words.learn(Visit(self.pages[number], "page", "ok", 1, terms=reading.terms))
@@ -68,7 +68,7 @@ class DetectionReader:
 
 
 def draw_pairs(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[Pair]:
-    """Return random pairs of versions of a page, from an hour to a week apart."""
+    """Return random pairs of versions of a page, an hour to a week apart."""
     reader, rng = DetectionReader(web), Random(seed + 1)
 
     def draw() -> Iterator[Pair]:
@@ -87,7 +87,7 @@ def draw_pairs(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> l
 
 @dataclass
 class Detection:
-    """Answers of a detector on pairs: (real, seen). By hand, 2 of 3 real:
+    """Outcomes of a detector on pairs of versions: (real change, reported change). Two of these three are real:
 
     >>> Detection([(True, True), (True, False), (False, True)]).scores
     (0.5, 0.5, 0.5)
@@ -100,7 +100,7 @@ class Detection:
 
     @property
     def scores(self) -> tuple[float | None, float | None, float]:
-        """Precision, recall and their harmonic mean F1; None without a denominator."""
+        """Precision, recall and F1, their harmonic mean; None if a denominator is 0."""
         hits, alarms, misses = self.count(True, True), self.count(False, True), self.count(True, False)
         return (
             hits / (hits + alarms) if hits + alarms else None, hits / (hits + misses) if hits + misses else None,

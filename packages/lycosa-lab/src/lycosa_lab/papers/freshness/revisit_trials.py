@@ -1,4 +1,4 @@
-"""Crawls of the changing web, followed by the real engine for 30 days of virtual time with one schedule and budget."""
+"""Crawls of the changing web, and revisits of their pages by the real engine with one schedule and budget."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class FreshnessScenario:
 
 @dataclass(frozen=True)
 class RevisitTrial:
-    """One watch; `every` is the budget in seconds between two checks of a page if all were checked equally often."""
+    """A watch; `every` is the budget in seconds between two checks of a page if all were checked equally often."""
 
     world: FreshnessScenario
     schedule: str
@@ -66,9 +66,9 @@ class RevisitTrial:
 
 
 class CrawledPages(NamedTuple):
-    """Pages to keep fresh: time of fetch and weight of each."""
+    """Relevant pages and seeds of a crawl, which a watch keeps fresh: fetch time and weight of each."""
 
-    ended: float  # virtual seconds
+    ended: float  # end of the crawl in virtual seconds
     pages: dict[str, tuple[float, float]]
 
 
@@ -94,7 +94,7 @@ def _crawl(world: FreshnessScenario, place: Path) -> CrawledPages:
         async for visit in going:
             assert going.engine is not None
             least = going.engine.judge.threshold
-            # same choice and weights as the RevisitScheduler
+            # same choice of pages and same weights as the RevisitScheduler
             if visit.is_page and (visit.node in seeds or visit.was_relevant(least)):
                 weight = max(visit.relevance, least) if visit.node in seeds else visit.relevance
                 pages[visit.node] = visit.started, max(weight, 1e-3)
@@ -119,7 +119,7 @@ def _watch(trial: RevisitTrial, out: Path) -> Upkeep:
         "schedule": trial.schedule,
         "per_hour": len(crawled.pages) * 3600.0 / trial.every,
         "max_time": world.days * DAY,
-        "feeds": False,  # not needed here, and half of the run time
+        "feeds": False,  # not needed here; they would double the run time
     }
     options = Options.from_mapping({**vars(Directory.read_options(place)), **changes}, "freshness")
     looks: dict[str, list[PageCheck]] = {url: [] for url in crawled.pages}

@@ -1,4 +1,4 @@
-"""Freshness of a watch against the known changes. Integrals are exact; times are seconds since 1970."""
+"""Freshness of a watch (see revisit_trials.py) against the known changes. Integrals are exact, times in Unix seconds."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Span = tuple[float, float]  # start, and exclusive end
 
 @dataclass(frozen=True)
 class Timeline:
-    """Known history of a page."""
+    """Known changes of a page, and the time in which it counts."""
 
     url: str
     weight: float
     fetched: float
-    changes: tuple[float, ...]  # real ones since it was fetched
-    counts: tuple[Span, ...]  # when it exists and is on the topic
+    changes: tuple[float, ...]  # real changes since the fetch
+    counts: tuple[Span, ...]  # spans in which the page exists and is on the topic
 
 
 def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: float, end: float) -> Timeline:
@@ -58,7 +58,7 @@ def intersection(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
 
 
 class PageCheck(NamedTuple):
-    """One check of a page, with its outcome."""
+    """A revisit of a page: time, outcome and HTTP status."""
 
     at: float
     outcome: str
@@ -66,21 +66,21 @@ class PageCheck(NamedTuple):
 
     @property
     def brought(self) -> bool:
-        """True if the response had a body; a 304 does not renew the copy."""
+        """True if the response had a body; a 304 leaves the copy as it was."""
         return self.outcome in ("ok", "unchanged") and self.status != 304
 
 
 @dataclass
 class Upkeep:
-    """Result of one watch."""
+    """Freshness and requests of a watch."""
 
     freshness: float  # mean over time of the weighted share of pages with a current copy
-    age: float  # mean days since the first change that the copy lacks, 0 for fresh ones; weighted
-    lied: float  # weighted share of time in which a copy was outdated after its host had answered 304
+    age: float  # weighted mean of the days since the first change that the copy lacks, 0 for fresh copies
+    lied: float  # weighted share of time in which a copy was outdated after its host had returned 304
     days: list[float]  # freshness day by day
-    watched: int  # pages
+    watched: int  # number of pages
     looks: int
-    unmodified: int  # answers 304
+    unmodified: int  # responses with status 304
     other: int  # requests for robots.txt, sitemaps, probes, redirect targets
 
 
@@ -120,7 +120,7 @@ def share_over_time(
 def measure(
     pages: Sequence[Timeline], looks: Sequence[Sequence[PageCheck]], start: float, end: float, other: int = 0
 ) -> Upkeep:
-    """Measure a watch from `start` to `end`; `looks` has the checks of each page, in order."""
+    """Measure a watch from `start` to `end`; `looks` has the checks of each page in order."""
     fresh = []
     aged = lied = whole = 0.0  # integrals over weight and counted time
     for page, own in zip(pages, looks, strict=True):

@@ -1,8 +1,8 @@
 """Gouriten, Maniu, Senellart 2014: experiments on graphs with scores, tables 1 to 7 and figures 1 to 3.
 
 The paper's five graphs are no longer available. They are replaced by keywords on a corpus with text, scored like its
-two Wikipedia graphs, and by generated graphs of the same shape. The guide's scores are counted, as published; where the
-corpus has labels, table 7 and figure 3 are repeated by labels.
+two Wikipedia graphs, and by generated graphs of the same shape. Crawls are scored by the guide (which also scores the
+links for the strategies), as published; where the corpus has labels, table 7 and figure 3 are repeated by labels.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def findings(bench: Bench) -> Findings:
 
 
 def all_claims(altered: AlteredGreedy, crawls: Crawls, fits: Fits, forced: ForcedSequences) -> Iterator[Claim]:
-    """Rule on all claims, section by section, over all graphs together; each graph counts as a topic."""
+    """Yield the rulings on all claims in the order of the paper, over all graphs; each graph counts as a topic."""
     yield claims.greedy_not_optimal([*crawls.beaten(), *altered.crawls.beaten()])
     ends = altered.crawls.compared(altered.named, claims.FEW_THOUSAND, ends=True)
     yield from (claims.greedy_wins(ends), claims.near_greedy_best(ends))

@@ -1,7 +1,8 @@
-"""Claims of the paper, with their sections and decision rules.
+"""Claims of the paper, with their sections. Docstrings state the criterion by which each is decided.
 
-Crawls are compared by `findings.compare`: a graph is a topic, and the value is the score relative to that of greedy
-with the oracle. Claims on the long run are about 10,000 and 100,000 steps; on smaller corpora they cannot be tested.
+Crawls are compared by `findings.compare`: each graph counts as a topic, and the value is the score relative to that of
+greedy with the oracle, which knows all scores. Claims on the long run need 10,000 steps or more, else they are
+untested.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from lycosa_lab.measures import Floats, found
 from lycosa_lab.results import ExperimentResults, Trial
 from lycosa_lab.trial_strategies import LOOK_AHEAD, ORACLE
 
-Scores = Mapping[str, Mapping[int, float]]  # numbers by name and step
+Scores = Mapping[str, Mapping[int, float]]  # values by name and step
 Means = Mapping[str, float]
 
 FEW_THOUSAND = 2_000
 LONG_RUN = 10_000
 
-# The estimators of table 7: name in the paper -> ours.
+# The estimators of table 7: name in the paper -> our spec.
 BANDIT = "mab_var,epsilon=0.2,reset=200"
 LEADERS = {
     "bfs": "breadth-first",
@@ -49,7 +50,7 @@ PAPER = "Gouriten, Maniu, Senellart 2014"
 
 
 def _relative(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
-    """Return the score over the mean of greedy's from all seed sets; nan where greedy scored 0."""
+    """Return a crawl's score divided by greedy's mean over all seed sets; nan where greedy scored 0."""
     greedy = np.mean([found(results.gains(one), budgets) for one in results.select(ORACLE)], axis=0)
     score = found(results.gains(outcome), budgets)
     relative: Floats = np.divide(score, greedy, out=np.full(len(greedy), math.nan), where=greedy > 0)
@@ -57,7 +58,7 @@ def _relative(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]
 
 
 def _best(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
-    """Return the best known score: that of the look-ahead oracle, else greedy's."""
+    """Return the best known score from the same seeds: of the look-ahead oracle if it was run, else of greedy."""
     yardstick = results.starts(LOOK_AHEAD) or results.starts(ORACLE)
     return _relative(yardstick.get(outcome.start, outcome), results, budgets)
 
@@ -67,7 +68,7 @@ DISTANCE = Measure("distance to the oracle's choice", lambda *_: np.zeros(0))
 
 
 def format_numbers(numbers: Means, digits: int = 3) -> str:
-    """Format names and numbers: "n 0.280, e 0.560"."""
+    """Format numbers by name, such as "n 0.280, e 0.560"."""
     return ", ".join(f"{name} {number:.{digits}f}" for name, number in numbers.items())
 
 
@@ -81,7 +82,7 @@ def untested_if_short(crawls: CrawlComparison, least: int, ruling: Ruling) -> Ru
 def first_and_last(
     crawls: CrawlComparison, first: Sequence[tuple[str, str]], last: Sequence[tuple[str, str]], by: Measure = SCORE
 ) -> Ruling:
-    """Rule on the leaders at the first step, and at the last one if that is a long run."""
+    """Rule that the first of each pair is better, at the first step and at the last; untested without a long run."""
     ends = zip((crawls.at(crawls.budgets[0]), crawls.at(crawls.budgets[-1])), (first, last), strict=True)
     rulings = [
         part.compared(one, other, by, noun=f"{by.name} at step {part.budgets[0]:,}")
@@ -97,7 +98,7 @@ def others(crawls: CrawlComparison, *names: str) -> list[str]:
 
 @claim_of(f"{PAPER}, 3", "A greedy crawler is not optimal, even if it knows all scores")
 def greedy_not_optimal(beaten: Sequence[str]) -> Ruling:
-    """Holds if some crawl has a higher score than greedy with the oracle."""
+    """Claim: some crawl scores higher than greedy with the oracle. Untested, not refuted, if there is none."""
     if not beaten:
         return decide(False, "which shows nothing either way", "no crawl here beat greedy with the oracle")
     example = beaten[0].partition(": ")[2] or beaten[0]
@@ -106,7 +107,7 @@ def greedy_not_optimal(beaten: Sequence[str]) -> Ruling:
 
 @claim_of(f"{PAPER}, 6.1", "From a few thousand steps on, every altered greedy strategy falls behind greedy")
 def greedy_wins(altered: CrawlComparison) -> Ruling:
-    """Holds if greedy is ahead of the best of them, picked with hindsight, at the last step."""
+    """Claim: greedy beats the best altered strategy, picked with hindsight, at the last step."""
     best = max(others(altered, ORACLE), key=lambda name: altered.mean(name, SCORE))
     return untested_if_short(altered, FEW_THOUSAND, altered.ahead([(ORACLE, best)], [SCORE]))
 
@@ -120,7 +121,7 @@ def near_greedy_best(altered: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 6.1", "Below a thousand steps altered greedy sometimes beats greedy, but not by much")
 def altered_early(altered: CrawlComparison) -> Ruling:
-    """Holds if the best randomised crawl is above greedy on some graph, but by at most a tenth over all graphs."""
+    """Claim: below step 1,000 the best altered greedy beats greedy on some graph, but by at most a tenth overall."""
     steps = [step for step in altered.budgets if step < 1_000]
     if not steps:
         return Ruling(UNTESTED, "No step below 1,000 was looked at.")
@@ -139,20 +140,20 @@ def altered_early(altered: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 6.2", "Already a batch of 2 costs a notable part of the score")
 def batch_of_two(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
-    """Holds if greedy is ahead of itself with a batch of 2 at the last step."""
+    """Claim: greedy beats greedy with a batch of 2 at the last step."""
     return untested_if_short(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead([(ORACLE, batches[2])], [SCORE]))
 
 
 @claim_of(f"{PAPER}, 6.2", "In the long run a larger batch costs more")
 def larger_is_worse(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
-    """Holds if no batch does better than a smaller one at the last step."""
+    """Claim: no batch size scores better than the next smaller one at the last step."""
     pairs = [(batches[large], batches[small]) for small, large in pairwise(sorted(batches))]
     return untested_if_short(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead(pairs, [SCORE], expect="not better"))
 
 
 @claim_of(f"{PAPER}, 6.2", "The delay that a batch brings remains and grows with the crawl")
 def delay_grows(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
-    """Holds if batches of 2 and 8 cost more at the last step than at the first."""
+    """Claim: batches of 2 and 8 cost more of the score at the last step than at the first."""
     steps, values = (crawls.budgets[0], crawls.budgets[-1]), crawls.values[SCORE]
 
     def grows(batch: int) -> Ruling:
@@ -171,7 +172,7 @@ Fit = Mapping[str, Sequence[float]]
 
 @claim_of(f"{PAPER}, 7.2", "Every feature correlates positively with the score")
 def all_positive(correlations: Means, graphs: int) -> Ruling:
-    """Holds if every correlation on every graph is above 0."""
+    """Claim: each feature's correlation with the score is above 0 on each graph."""
     least = min(correlations, key=lambda name: correlations[name])
     negative = sum(not value > 0 for value in correlations.values())
     evidence = f"{negative} of {len(correlations)} are not; the smallest is {least}: {correlations[least]:.3f}"
@@ -192,7 +193,7 @@ log_fits = claim_of(f"{PAPER}, 7.3", "log(1 + x) makes the regressions fit bette
 
 @claim_of(f"{PAPER}, 7.2", "No feature is clearly the best, and all correlations stay small")
 def no_clear_feature(log: Means, graphs: int) -> Ruling:
-    """Holds if the best correlation is below .5, and at most .05 above the second best."""
+    """Claim: the best feature's correlation is below .5, and at most .05 above the second best."""
     (first, best), (second, next_best) = sorted(log.items(), key=lambda item: -item[1])[:2]
     evidence = f"{first} {best:.3f}, then {second} {next_best:.3f}"
     return decide(best < 0.5 and best - next_best <= 0.05, evidence, topics=graphs)
@@ -210,7 +211,7 @@ def low_fit(log: Fit) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.1", "nr is slower than the others by orders of magnitude", timed=True)
 def nr_slow(times: Scores) -> Ruling:
-    """Holds if nr takes at least 100 times as long as fl_ne at its last step."""
+    """Claim: nr takes at least 100 times as long as fl_ne at the last step of nr."""
     step = max(times["nr"])
     slow, fast = times["nr"][step], times["fl_ne"][step]
     ratio = slow / max(fast, 1e-9)
@@ -219,14 +220,14 @@ def nr_slow(times: Scores) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.1", "First-level estimators and bandits take less than a millisecond", timed=True)
 def first_level_quick(times: Scores) -> Ruling:
-    """Holds if fl_ne, lr_fl and mab_var stay below a millisecond at every step."""
+    """Claim: fl_ne, lr_fl and mab_var take less than a millisecond at every step."""
     slowest = {name: max(times[name].values()) for name in ("fl_ne", "lr_fl", "mab_var")}
     return decide(max(slowest.values()) < 1.0, f"slowest in ms: {format_numbers(slowest)}")
 
 
 @claim_of(f"{PAPER}, 8.1", "The second level has a cost that cannot be neglected", timed=True)
 def second_level_costs(times: Scores) -> Ruling:
-    """Holds if sl_ne and lr_sl take at least three times as long as fl_ne and lr_fl at the last step."""
+    """Claim: sl_ne and lr_sl take at least three times as long as fl_ne and lr_fl at the last step."""
     step = max(times["sl_ne"])
     ratios = {
         f"{slow} / {fast}": times[slow][step] / max(times[fast][step], 1e-9)
@@ -235,12 +236,12 @@ def second_level_costs(times: Scores) -> Ruling:
     return decide(min(ratios.values()) >= 3.0, f"at step {step:,}: {format_numbers(ratios, 1)}")
 
 
-# The budgets of a watched crawl are the ends of its quarters.
+# `watched` compares estimators that follow the oracle's crawl; its budgets are the ends of the crawl's quarters.
 
 
 @claim_of(f"{PAPER}, 8.1", "The distance to the oracle's choice falls in the long run")
 def distance_falls(watched: CrawlComparison) -> Ruling:
-    """Holds if the mean distance of every estimator is smaller in the last quarter than in the first."""
+    """Claim: each estimator's mean distance to the oracle's choice is smaller in the last quarter than in the first."""
     names = "first quarter", "last quarter"
     falls = [
         compare(rows[:, 0], rows[:, -1], watched.topics, names=names, noun=f"distance of {name}")
@@ -251,13 +252,13 @@ def distance_falls(watched: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.1", "ne does very well at first, then loses ground to n")
 def ne_loses_ground(watched: CrawlComparison) -> Ruling:
-    """Holds if ne is nearer to the oracle than n in the first quarter, and farther in the last."""
+    """Claim: ne is nearer to the oracle's choice than n in the first quarter, and farther in the last."""
     return first_and_last(watched, [("n", "ne")], [("ne", "n")], DISTANCE)
 
 
 @claim_of(f"{PAPER}, 8.1", "Simple heuristics are best at the start, the regression catches up later")
 def regression_catches_up(watched: CrawlComparison) -> Ruling:
-    """Holds if lr_fl is farther than the best heuristic in the first quarter, and by less, or ahead, in the last."""
+    """Claim: lr_fl is farther from the oracle's choice than the best heuristic in the first quarter, less in the last."""
     of = watched.values[DISTANCE]
     values = {"lr_fl": of["lr_fl"], "the best heuristic": np.min([of[name] for name in ("n", "e", "ne")], axis=0)}
     two = CrawlComparison({}, watched.budgets, watched.topics, {DISTANCE: values})
@@ -266,7 +267,7 @@ def regression_catches_up(watched: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.1", "No estimator is the best everywhere")
 def no_winner(best: Mapping[str, Sequence[str]]) -> Ruling:
-    """Holds if no estimator is the best in every quarter of every graph; `best` has the best per quarter, by graph."""
+    """Claim: no estimator is the best in all quarters of all graphs. `best` has that of each quarter, by graph."""
     winners = {name for quarters in best.values() for name in quarters}
     evidence = "; ".join(f"{graph}: {', '.join(quarters)}" for graph, quarters in best.items())
     return decide(len(winners) > 1, f"{len(winners)} are the best of some quarter: {evidence}", topics=len(best))
@@ -279,7 +280,7 @@ def bandits_alike(crawls: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.2", "The bandits' scores are stable over the steps, unlike those of the other estimators")
 def steadier(crawls: CrawlComparison) -> Ruling:
-    """Holds if the least steady bandit varies less (smallest over largest) than any other estimator."""
+    """Claim: the least steady bandit has a higher ratio of smallest to largest score than n, e, ne and lr_fl."""
     steady = {
         name: np.array([min(row) / max(row) if max(row) else math.nan for row in rows.tolist()])
         for name, rows in crawls.values[SCORE].items()
@@ -310,7 +311,7 @@ def e_and_ne_alike(crawls: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.2", "e and ne lead at the beginning, but not towards the end")
 def e_and_ne_early(crawls: CrawlComparison) -> Ruling:
-    """Holds if the two lead at the first step, and another, picked with hindsight, is ahead of both at the last."""
+    """Claim: e and ne lead at the first step, and another, picked with hindsight, is ahead of both at the last."""
     two, last = ("fl_e", "fl_ne"), crawls.at(crawls.budgets[-1])
     rest = others(crawls, *two)
     best = max(rest, key=lambda name: last.mean(name, SCORE))
@@ -319,14 +320,14 @@ def e_and_ne_early(crawls: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.2", "lr_fl is not great at the beginning, and the best in the long run")
 def regression_late(crawls: CrawlComparison) -> Ruling:
-    """Holds if lr_fl is behind e and ne at the first step, and ahead of all others at the last."""
+    """Claim: lr_fl is behind e and ne at the first step, and ahead of all others at the last."""
     rest = [("lr_fl", other) for other in others(crawls, "lr_fl")]
     return first_and_last(crawls, [("fl_e", "lr_fl"), ("fl_ne", "lr_fl")], rest)
 
 
 @claim_of(f"{PAPER}, 8.2", "mab_var does well all along the crawl")
 def bandit_steady(crawls: CrawlComparison) -> Ruling:
-    """Holds if it is better over the whole crawl than the others are on average."""
+    """Claim: mab_var is better over the whole crawl than the mean of the other estimators."""
     values = crawls.values[SCORE]
     mean = np.mean([values[name] for name in others(crawls, BANDIT)], axis=0)
     names = "mab_var", "the mean of the others"
@@ -338,7 +339,7 @@ def no_better(crawls: CrawlComparison, pairs: Mapping[str, str]) -> Ruling:
 
 
 ON_TABLE_7 = (bfs_and_opic_worst, e_and_ne_alike, bandit_steady)
-LATE = (n_comes_late, e_and_ne_early, regression_late)  # on table 7, too
+LATE = (n_comes_late, e_and_ne_early, regression_late)  # claims on table 7 about the long run
 
 original_no_better = claim_of(f"{PAPER}, 8.2", "The original OPIC, without weights, is no improvement on opic")(
     no_better
@@ -422,5 +423,5 @@ GLOBAL: dict[str, tuple[float, float, float, float]] = {
 
 
 def paper_value(numbers: tuple[float | None, ...], step: int) -> float | None:
-    """Return the paper's number for a step, if any."""
+    """Return the paper's number for a step; None if it has none."""
     return dict(zip(STEPS, numbers, strict=False)).get(step)

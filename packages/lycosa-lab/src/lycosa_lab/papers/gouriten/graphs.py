@@ -1,4 +1,4 @@
-"""The graphs and their crawls: keywords on the corpus, like the paper's on Wikipedia, and generated graphs.
+"""The graphs and their crawls: keywords on the corpus, as on the paper's Wikipedia graphs, and generated graphs.
 
 Table 1 has their sizes. The score of a crawl is the sum of its nodes' scores; global scores are relative to greedy with
 the oracle (section 5).
@@ -28,7 +28,7 @@ from lycosa_lab.trial_strategies import ORACLE
 CORPUS, GENERATED = "corpus", "generated"
 GROUPS = (CORPUS, GENERATED)
 
-# Nodes of generated graphs. The paper's have 2.2 (Wikipedia) and 16.9 million (Twitter).
+# Nodes of generated graphs; the paper's have 2.2 million (Wikipedia) and 16.9 million (Twitter).
 QUICK_NODES, NODES, LARGE_NODES = 20_000, 200_000, 2_200_000
 LIKE = ("bretagne", "france", "happy", "jazz", "weird")
 QUICK_LIKE = ("bretagne", "happy")
@@ -36,14 +36,14 @@ QUICK_LIKE = ("bretagne", "happy")
 
 @dataclass
 class Dataset:
-    """A graph with scores of nodes and links, which are also the truth of its subject."""
+    """A graph with scores of nodes and links, and the subject that has these scores as its truth."""
 
     name: str
     group: str
     index: CorpusIndex
     guide: Judgements
-    subject: HuntSubject  # its truth is the guide's beta
-    labels: HuntSubject | None = None  # the same with the corpus' labels as truth
+    subject: HuntSubject  # its truth is the relevance by the guide
+    labels: HuntSubject | None = None  # the same subject with the corpus' labels as truth
     description: str = "score"
     judge: str = ""
     steps: tuple[int, ...] = ()
@@ -54,7 +54,7 @@ def _place(name: str) -> str:
 
 
 def seeds_for(subject: HuntSubject) -> int:
-    """Return the number of seeds: the paper's fifty, but at most a tenth of the nodes with a score.
+    """Return the paper's fifty seeds, but at most a tenth of the nodes with a score.
 
     >>> seeds_for(HuntSubject("few", np.ones(80, np.float32))), seeds_for(HuntSubject("many", np.ones(900, np.float32)))
     (8, 50)
@@ -63,7 +63,7 @@ def seeds_for(subject: HuntSubject) -> int:
 
 
 def steps_for(index: CorpusIndex, quick: bool) -> tuple[int, ...]:
-    """Return the paper's steps up to a third of the nodes; longer crawls no longer separate strategies."""
+    """Return the paper's steps up to a third of the nodes; longer crawls fetch most nodes with any strategy."""
     fitting = [step for step in ((30, 100, 300) if quick else STEPS) if step <= len(index) // 3]
     return tuple(fitting) or (max(1, len(index) // 3),)
 
@@ -93,7 +93,8 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         words = keyword(topic.name)
         if words in used:
             continue
-        labels = HuntSubject(words, topic.truth, words, truth_by=topic.truth_by)  # no page was used for training
+        # without `seen`, as no page is used for training
+        labels = HuntSubject(words, topic.truth, words, truth_by=topic.truth_by)
         guide = judgements_for(index, labels, "words", "keyword", (), bench.out / _place(words), bench.progress)
         share = float(np.count_nonzero(guide.relevance)) / len(index)
         if not max(0.005, 40 / len(index)) <= share <= 0.6:
@@ -142,11 +143,11 @@ def table_1(graphs: list[Dataset]) -> ReportTable:
 
 @dataclass
 class Crawls:
-    """Crawls of some graphs by some strategies, judged by one truth."""
+    """Crawls of several graphs by several strategies, scored by the guide or by labels (`mode`)."""
 
     mode: Mode = AS_PUBLISHED
     results: dict[str, tuple[Dataset, ExperimentResults]] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)  # graphs that could not be crawled, and why
+    left_out: list[str] = field(default_factory=list)  # graphs that could not be crawled, with the reason
 
     @property
     def suffixes(self) -> tuple[str, str]:
@@ -173,7 +174,7 @@ class Crawls:
         return sorted(set.intersection(*every)) if every else []
 
     def global_score(self, group: str, strategy: str, step: int) -> float:
-        """Return the paper's global score: mean over seed sets relative to greedy's, geometric mean over graphs."""
+        """Return the paper's global score: the geometric mean over graphs of the mean score relative to greedy's."""
 
         def score(results: ExperimentResults, text: str) -> float:
             return float(np.mean([float(found(results.gains(one), step)) for one in results.select(text)]))
@@ -191,7 +192,7 @@ class Crawls:
     def compared(self, named: Mapping[str, str], least: int = 0, *, ends: bool = False) -> CrawlComparison:
         """Compare strategies over the graphs with at least `least` steps, or all graphs if there are none.
 
-        They are compared at their common steps, or with `ends` at the end of each crawl.
+        They are compared at the steps that all graphs have, or with `ends` at the end of each crawl.
         """
         every = [results for _, results in self.results.values()]
         chosen = [results for results in every if results.experiment.budget >= least] or every
@@ -233,7 +234,7 @@ def crawl(
     steps: Sequence[int] = (),
     part: str = "",
 ) -> Crawls:
-    """Crawl each graph with each strategy and the oracle from each seed set; `part` is the directory of the tables."""
+    """Run the oracle and each strategy on each graph from each seed set; `part` is the directory of the tables."""
     crawls = Crawls(mode)
     for graph in graphs:
         subject = graph.subject if mode == AS_PUBLISHED else graph.labels

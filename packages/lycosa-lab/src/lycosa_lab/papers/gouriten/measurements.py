@@ -1,4 +1,4 @@
-"""Measurements: crawls led by estimators (sections 6 and 8.2), features (7), and watching estimators (8.1)."""
+"""Measurements of crawls (sections 6 and 8.2), features (7), and estimators that follow the oracle's crawl (8.1)."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from lycosa_lab.tables import YARDSTICKS
 from lycosa_lab.trial_strategies import LOOK_AHEAD, ORACLE
 
 ORIGINAL = {"opic, original": "opic-original"}
-# Tried in the paper, not tabulated; the second level is slow, so it runs on the corpus only.
+# Mentioned in the paper without numbers. The second level is slow, so it runs on the corpus only.
 BEYOND = {**ORIGINAL, "sl_n": "sl_n", "sl_e": "sl_e", "sl_ne": "sl_ne", "lr_sl": "lr_sl"}
 # A crawl of 100,000 steps on graphs of millions of nodes takes minutes.
 CHEAP = {name: LEADERS[name] for name in ("bfs", "opic", "n", "e", "ne")} | ORIGINAL
-OPTIMUM = "oracle, looking ahead"  # future work in the paper: a lower bound of the optimum
+OPTIMUM = "oracle, looking ahead"  # a lower bound of the optimum; future work in the paper
 BATCHES = {batch: f"{ORACLE},batch={batch},dry=random" for batch in paper.DEGRADATION}
 
 
 class AlteredGreedy:
     def __init__(self, bench: Bench, graphs: Sequence[Dataset], sets: int) -> None:
         qs, zetas = ((0.2, 0.8), (0.0, 0.4, 0.8)) if bench.quick else ((0.2, 0.4, 0.6, 0.8), (0.0, 0.2, 0.4, 0.6, 0.8))
-        # Strategies by q and zeta. q = 1 is greedy for any zeta.
+        # strategies by q and zeta; q = 1 is greedy for any zeta
         self.pairs = {(q, zeta): f"{ORACLE},q={q:g},zeta={zeta:g}" for q in qs for zeta in zetas}
         self.crawls = Crawls()
         for group in GROUPS:
@@ -186,9 +186,9 @@ def _figure_3(crawls: Crawls, group: str, graph: str) -> ReportFigure:
     )  # fmt: skip
 
 
-# Section 7, tables 3 and 4: information of a node's features about its score, with the whole graph known.
+# Section 7, tables 3 and 4: how well a node's features predict its score, with the whole graph known.
 
-MODELS = {"lr_fl": FEATURES[:4], "lr_sl": FEATURES}  # the first level, and both
+MODELS = {"lr_fl": FEATURES[:4], "lr_sl": FEATURES}  # features of each regression: the first level, and both levels
 KINDS = ("original", "log")
 
 
@@ -224,13 +224,13 @@ def neighbourhood(
     own = {"sl_n": features["fl_deg"] * relevance, "sl_e": features["fl_e"], "sl_ne": features["fl_e"] * relevance}
     for name, less in own.items():
         rest = features[name] - less
-        rest[np.abs(rest) <= 1e-9 * np.abs(features[name])] = 0.0  # rounding errors
+        rest[np.abs(rest) <= 1e-9 * np.abs(features[name])] = 0.0  # remove rounding errors
         features[name] = rest
     return features
 
 
 def held_out(columns: Sequence[NDArray[np.float64]], relevance: NDArray[np.float64], random_seed: int = 0) -> float:
-    """Return R^2 of a regression fitted to half of the nodes, measured on the other half; at least 0."""
+    """Return R^2 of a regression fitted to half of the nodes, measured on the other half, but at least 0."""
     fitted = np.random.default_rng(random_seed).random(len(relevance)) < 0.5
     x = np.column_stack([*columns, np.ones(len(relevance))])
     if not fitted.any() or fitted.all():
@@ -270,7 +270,7 @@ class Fits:
         }
 
     def correlations(self, kind: str) -> dict[str, float]:
-        """Return the geometric mean over graphs by feature, or the smallest value if one is not above 0."""
+        """Return the geometric mean of each feature over graphs, or the smallest value if one is not above 0."""
 
         def mean(values: list[float]) -> float:
             known = [value for value in values if not math.isnan(value)]
@@ -326,7 +326,7 @@ class Fits:
         ]  # fmt: skip
 
 
-# The estimators of table 5; nr as in the paper, after each page.
+# Estimators of table 5; nr is recomputed after each page, as in the paper.
 TIMED = {
     "nr": "nr,period=1",
     "opic-alpha": "opic-alpha",
@@ -336,15 +336,16 @@ TIMED = {
     "sl_ne": "sl_ne",
     "lr_sl": "lr_sl",
 }
-PRECISE = {"deg": "fl_deg", "n": "fl_n", "e": "fl_e", "ne": "fl_ne", "lr_fl": "lr_fl"}  # figure 2: the first level
+# figure 2: estimators of the first level
+PRECISE = {"deg": "fl_deg", "n": "fl_n", "e": "fl_e", "ne": "fl_ne", "lr_fl": "lr_fl"}
 NR_ENDS = 1_000  # last step at which the paper measures nr
 
 
 class ForcedSequences:
-    """Picks of estimators along the oracle's crawl from the first seed set of each graph."""
+    """Picks and times of estimators that follow the oracle's crawl from the first seed set of each graph."""
 
     def __init__(self, bench: Bench, crawls: Crawls) -> None:
-        # Figure 2: the first graph of each group. Table 5: the last of the corpus, and those like the paper's two.
+        # figure 2: the first graph of each group; table 5: the last of the corpus, and those like the paper's two
         self.drawn = {group: crawls.graphs(group)[0] for group in crawls.groups}
         like = [graph for graph in crawls.graphs(GENERATED) if graph in ("like FRANCE", "like HAPPY")]
         self.timed = [*crawls.graphs(CORPUS)[-1:], *like]
@@ -388,7 +389,7 @@ class ForcedSequences:
         ]
 
     def compared(self) -> CrawlComparison:
-        """Compare distances per quarter over the graphs with a long run, or all graphs if there are none."""
+        """Return the distances per quarter of the graphs with a long run, or of all graphs if there are none."""
         lengths = {graph: len(seen.best) for graph, seen in self.watched.items()}
         chosen = [graph for graph, length in lengths.items() if length >= paper.LONG_RUN] or list(lengths)
         quarters = [self.quarters(graph) for graph in chosen]

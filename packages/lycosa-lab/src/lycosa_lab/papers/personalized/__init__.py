@@ -1,7 +1,7 @@
-"""Trivedi et al. 2014: a personalised crawler: ranking, crawling and change detection.
+"""Trivedi et al. 2014: a personalised crawler, with ranking, crawling and change detection.
 
-The paper describes a system without measurements. Measured here are ranking by its measures of relevance, crawls by its
-algorithm and by link scores, and its two change detectors.
+The paper describes a system without measurements. Measured here are rankings by its measures of relevance, crawls by
+its algorithm and by link scores, and its two change detectors.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BY_STRING = {
     "personalised,levels=1": "Personalised, through one irrelevant page",
 }
 
-# Link scores: relevance is the cosine of weighted content.
+# Crawlers by link scores; the relevance of a page is the cosine of its weighted content.
 BY_SCORE = {
     "link-score": "LinkScore",
     "url-optimisation": "LinkScore with URL optimisation",
@@ -99,7 +99,7 @@ def findings(bench: Bench) -> Findings:
 
 
 def cleaner(crawls: CrawlComparison, one: str, other: str) -> Ruling:
-    """Holds if a larger share of the pages fetched by the first crawler is relevant, by labels."""
+    """Claim: by labels, a larger share of the first crawler's pages than of the other's is relevant."""
     pages = [crawls.at(crawls.budgets[-1]).mean(name, PAGES) for name in (one, other)]
     more = f"Pages fetched: {pages[0]:.0f} and {pages[1]:.0f}."
     return crawls.ahead([(one, other)], [HARVEST], [RECALL], more=[more])
@@ -124,16 +124,16 @@ ON_CRAWLS: list[Callable[[CrawlComparison], Claim]] = [
 ]
 
 
-# Ranking: do counts of a search string put relevant pages first?
+# Ranking: does the number of occurrences of a search string put relevant pages first?
 CHANCE = "by chance"
 BEST = 10
 TITLES = ("weighted content, title 2", "weighted content, title 1")
-# Measures of rankings, which are not read off crawls.
+# Measures of rankings, computed by rank_pages instead of from crawls.
 AVERAGE, FIRST = (Measure(name, lambda *_: np.zeros(0)) for name in ("average precision", "first precision"))
 
 
 def search_string(subject: HuntSubject) -> str:
-    """Return the first word of the query that is not in the name of the class (pages may contain it), else the name."""
+    """Return the first query word that is not in the class name, else the name. (A page may contain its class name.)"""
     name = subject.name.rpartition("/")[2].replace("_", " ").lower()
     others = [word for word in subject.words.split() if word.lower().rstrip("s") not in name]
     return others[0] if others else name
@@ -151,20 +151,20 @@ def measures_of(subject: HuntSubject) -> dict[str, Any]:
 
 
 def average_precision(hits: NDArray[np.bool_]) -> float:
-    """Return the mean precision down to each relevant page; `hits` marks relevant pages, best first."""
+    """Return the mean precision at each relevant page; `hits` marks relevant pages, best first."""
     places = np.flatnonzero(hits) + 1
     return float(np.mean(np.arange(1, 1 + len(places)) / places)) if len(places) else 0.0
 
 
 def rank_pages(index: CorpusIndex, subjects: Sequence[HuntSubject], others: int, random_seed: int) -> CrawlComparison:
-    """Rank each subject's relevant pages among up to `others` irrelevant ones (0: all), without seen pages."""
+    """Rank each subject's relevant pages among up to `others` irrelevant ones (0: all), without its training pages."""
     judges = {subject.name: measures_of(subject) for subject in subjects}
     chosen = {subject.name: _pages(subject, others, random_seed) for subject in subjects}
     scores = {name: {measure: np.zeros(len(chosen[name])) for measure in known} for name, known in judges.items()}
     reader = Vocabulary()
     for node in np.unique(np.concatenate(list(chosen.values()))).tolist():
         page = index.page(node)
-        page.links = Links()  # only the page is judged
+        page.links = Links()  # links are not judged here
         reading = reader.read(page)
         for name, nodes in chosen.items():
             for place in np.flatnonzero(nodes == node):

@@ -1,4 +1,4 @@
-"""Change detection: kinds of change seen by each detector, its cost, and the claims of the paper."""
+"""Change detection: the kinds of change that each detector reports, its cost, and the paper's claims."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from lycosa.web.tree import parse_tree
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.findings import NEGLIGIBLE, Cell, Claim, ReportTable, Ruling, claim_of, decide
 
-# Visible effect: no change, an invisible one, other text, other elements.
+# Visible effect of a change: nothing changed, nothing visible, other text, other elements.
 Sort = Literal["none", "cosmetic", "content", "structure"]
-# returns the changed page, or None if the page has nothing to change in this way
+# Function that returns the changed page, or None if the page has no place for the change.
 Make = Callable[[str, Random], str | None]
 
 _PARAGRAPH = re.compile(r"<p\b[^>]*>.*?</p>\n?", re.DOTALL)
@@ -34,7 +34,7 @@ _LINK = re.compile(r'(<a href=")([^"]+)(")')
 
 
 def page_html(page: Page) -> str:
-    """Return a recorded page as HTML with its title, paragraphs and links; nothing else was recorded."""
+    """Return a recorded page as HTML with its title, paragraphs and links, which are all that is recorded."""
     urls = iter(page.links.urls)
 
     def linked(text: str) -> str:
@@ -103,7 +103,7 @@ def _quoted(paragraph: re.Match[str], _: Random) -> str:
     return "</blockquote>".join(paragraph[0].replace("<p", "<blockquote", 1).rsplit("</p>", 1))
 
 
-# Known changes, so that the correct answer of a detector is known.
+# Changes of known kinds, so that the correct verdict of a detector is known.
 CHANGES: dict[str, tuple[Sort, Make]] = {
     "fetched again, the same": ("none", lambda page, chance: page),
     "empty lines between paragraphs": (
@@ -121,7 +121,7 @@ CHANGES: dict[str, tuple[Sort, Make]] = {
     ),
     "a letter becomes the next one": ("content", _in_word(_next_letter)),
     "another word": ("content", _in_word(lambda word, _: "another" if word != "another" else "different")),
-    # the same checksum
+    # the checksum stays the same
     "letters of a word in another order": ("content", _in_word(lambda word, _: word[1:] + word[0])),
     "two paragraphs change places": ("content", _swapped),
     "a link leads elsewhere": ("content", _one(_LINK, lambda link, _: f"{link[1]}{link[2]}-2{link[3]}")),
@@ -140,7 +140,7 @@ def levels(source: str, *, content: bool = False) -> list[list[object]]:
     With `content` also their attributes and texts, with normalised white space.
 
     Paper: Trivedi et al. 2014, section II, Change Detection, 2): level by level, for structural changes; after Yadav et
-    al. 2012. The paper leaves open if text belongs to a level; "structural" suggests not. Both variants are here.
+    al. 2012. The paper leaves open whether text belongs to a level; "structural" suggests not. Both variants are here.
     """
     page = parse_tree(source)
     children = Counter(parent for parent, name in zip(page.parents, page.names, strict=True) if name)
@@ -152,7 +152,7 @@ def levels(source: str, *, content: bool = False) -> list[list[object]]:
 
 
 def as_xml(source: str) -> str:
-    """Return the tree of a page as XML, which the paper stores in place of HTML, with normalised white space."""
+    """Return the tree of a page as XML, which the paper stores instead of HTML, with normalised white space."""
     page = parse_tree(source)
     texts: dict[int, str] = {}
     children: dict[int, list[int]] = {}
@@ -172,7 +172,7 @@ def as_xml(source: str) -> str:
     return f"<page>{element(0)}</page>"
 
 
-# Stored values of a page; the first two are the paper's.
+# Functions of a page whose values are stored and compared; the first two are the paper's.
 DETECTORS: dict[str, Callable[[str], object]] = {
     "checksum": checksum,
     "tree": levels,
@@ -208,7 +208,7 @@ def embedded_pages(count: int, random_seed: int) -> list[str]:
 
 
 def editions(count: int) -> Iterator[tuple[str, str]]:
-    """Yield two consecutive versions of pages of the embedded web that differ each time."""
+    """Yield two consecutive versions of embedded pages that change on every fetch."""
     web = Web(7, pages=3000, hosts=40, traps=("changing",))
     for url in web.trap_urls("changing")[:count]:
         yield web.response(url, version=0).body.decode(), web.response(url, version=1).body.decode()
@@ -272,7 +272,7 @@ def missed_changes(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = 
 
 @claim_of(f"{SOURCE}, III, Change Detection", "A page whose checksum is the same has not changed.")
 def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
-    """Holds if the checksum saw every visible change on every page."""
+    """Claim: the checksum detects every visible change on every page."""
     unseen = missed_changes(seen, "checksum")
     return decide(
         not unseen, f"Not seen by the checksum: {unseen or 'none of the changes result'}. A digest sees all."
@@ -281,7 +281,7 @@ def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
 
 @claim_of(f"{SOURCE}, III, Change Detection", "A page whose checksum is another one has changed.")
 def no_false_alarm(seen: Sequence[Seen]) -> Ruling:
-    """Holds if the checksum of every unchanged page stayed the same."""
+    """Claim: the checksum of every unchanged page stays the same."""
     idle, cosmetic = detection_rate(seen, "checksum", ("none",)), detection_rate(seen, "checksum", ("cosmetic",))
     return decide(
         idle == 0,
@@ -292,7 +292,7 @@ def no_false_alarm(seen: Sequence[Seen]) -> Ruling:
 
 @claim_of(TREES, "Comparing document trees level by level finds structural changes.")
 def trees_see_structure(seen: Sequence[Seen]) -> Ruling:
-    """Holds if the tree saw all of them on every page."""
+    """Claim: the tree detects every structural change on every page."""
     unseen, blind = missed_changes(seen, "tree", ("structure",)), missed_changes(seen, "tree", ("content",))
     return decide(
         not unseen,
@@ -303,7 +303,7 @@ def trees_see_structure(seen: Sequence[Seen]) -> Ruling:
 
 @claim_of(TREES, "Pages stored as trees in XML are clearly smaller than their HTML.")
 def xml_is_smaller(html: float, xml: float) -> Ruling:
-    """Holds if XML is smaller by a twentieth, in bytes of all pages."""
+    """Claim: all pages together are more than a twentieth smaller as XML than as HTML."""
     return decide(
         xml < (1 - NEGLIGIBLE) * html,
         f"XML has {xml / html if html else 1:.1%} of the bytes of the HTML; white space between elements and "
@@ -315,7 +315,7 @@ ON_CHANGES = (checksum_sees_all, no_false_alarm, trees_see_structure)
 
 
 def study(index: CorpusIndex, count: int, random_seed: int) -> tuple[list[ReportTable], list[Claim]]:
-    """Run all measurements on pages of the embedded web, and the detectors on those of the corpus."""
+    """Run all measurements on pages of the embedded web, and the detectors on pages of the corpus, too."""
     pages = embedded_pages(count, random_seed)
     seen = run_detectors(pages, list(editions(count)), random_seed)
     tables = [
