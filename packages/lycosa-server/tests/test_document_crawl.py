@@ -67,7 +67,7 @@ def test_documents_are_crawled_like_pages(tmp_path: Path) -> None:
     }
     assert ["unreadable", "unreadable", "ok", "unreadable"] == [visit.outcome for visit in result.values()]
     assert "the PDF file is encrypted: it needs a password" == result["secret.pdf"].note
-    assert ("a scan of 2 pages: pictures without text", ["scanned"]) == (
+    assert ("a scan of 2 pages: images without text", ["scanned"]) == (
         result["scan.pdf"].note,
         result["scan.pdf"].flags,
     )

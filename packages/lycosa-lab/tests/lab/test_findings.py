@@ -76,7 +76,7 @@ def test_compare_names_crossing_of_curves():
     assert "cross" not in compare(one, one - 0.1, TOPICS, most=1, budgets=[10, 20, 30]).evidence
 
 
-def test_combine_rulings_verdicts():
+def test_combine_rulings_of_all_verdicts():
     every = [Ruling(HOLDS, "a"), Ruling(UNTESTED, "b"), Ruling(FAILS, "a")]
     assert [HOLDS, UNTESTED, FAILS] == [combine_rulings(every[:count]).verdict for count in (1, 2, 3)]
     assert (UNTESTED, "a\nb") == (combine_rulings([]).verdict, combine_rulings(every).evidence)

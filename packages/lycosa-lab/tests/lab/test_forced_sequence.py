@@ -41,7 +41,7 @@ def lead(index: CorpusIndex, text: str, budget: int = 80) -> Trace:
 
 
 @pytest.mark.parametrize("text", [*WATCHERS, "mab_var,reset=20", "mab_epsilon", "fl_n,batch=8", "fl_n,q=.5,zeta=.2"])
-def test_watch_own_crawl_picks_the_same(index: CorpusIndex, text: str) -> None:
+def test_watch_own_crawl_has_equal_picks(index: CorpusIndex, text: str) -> None:
     led, numbers = lead(index, text), HuntSubject("s", np.arange(1, len(index) + 1, dtype=np.float32))
     seen = watch(index, Judgements.given(index), numbers, {"it": text}, led.nodes, seeds=led.seeds, random_seed=5)
     assert (led.found + 1).tolist() == seen.picked["it"].tolist()
@@ -88,7 +88,7 @@ def test_milliseconds_mean_of_window() -> None:
     assert [11 / 3, 12 / 3] == pytest.approx(seen.milliseconds("x", [3, 4], window=3))
 
 
-def test_watch_exhausted_frontier() -> None:
+def test_watch_ends_with_exhausted_frontier() -> None:
     index = CorpusIndex.of({"s": ["a", "b"]}, {"a": 0.5, "b": 1.0})
     subject = HuntSubject("s", np.array([0, 3, 4], np.float32))
     seen = watch(index, Judgements.given(index), subject, {"bfs": "breadth-first"}, np.array([0, 2, 1]), seeds=1)

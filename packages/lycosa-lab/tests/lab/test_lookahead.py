@@ -33,7 +33,7 @@ def test_look_ahead_by_mean_of_subtree() -> None:
     assert ["rich", "poor", "tin"] == looked_ahead(tin, 1, 3)
 
 
-def test_look_ahead_depth() -> None:
+def test_look_ahead_depth_includes_distant_nodes() -> None:
     """With depth 3, a page of 4 three links behind p gives the mean (0 + 0 + 0 + 4) / 4 = 1, above q's .5."""
     row = CorpusIndex.of({"s": ["q", "p"], "p": ["p2"], "p2": ["p3"], "p3": ["far"]}, score={"q": 0.5, "far": 4.0})
     assert ["q", "p", "p2", "p3"] == looked_ahead(row, 2, 4)

@@ -55,7 +55,7 @@ def test_seed_sets_on_topic_lead_to_relevant_nodes() -> None:
     ] == sorted(wanted.notes, key=lambda note: ("of 3" not in note, "not used" not in note))
 
 
-def test_seed_sets_disjoint() -> None:
+def test_seed_sets_are_disjoint() -> None:
     ring = CorpusIndex.of({str(node): [str((node + 1) % 7)] for node in range(7)})
     every = subject([1.0] * 7)
     apart = seed_sets(ring, every, "on-topic", count=3, sets=3, disjoint=True)

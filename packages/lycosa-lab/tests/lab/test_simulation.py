@@ -213,7 +213,7 @@ def test_recorded_visit_equals_engine(world: World) -> None:
         assert int(b.terms.counts.sum()) == int(a.terms.counts.sum())
 
 
-def test_simulate_minimal_index() -> None:
+def test_simulate_accepts_minimal_index() -> None:
     columns = {name: np.zeros(0, column.kind) for name, column in COLUMNS.items()}
     columns |= {"child_start": np.zeros(4, np.int64), "link_start": np.zeros(4, np.int64)}
     index = CorpusIndex(columns, {}, np.zeros(0, np.uint8), np.zeros(0, np.uint8))

@@ -52,7 +52,7 @@ def test_search_result_has_all_fields(world: CrawlOnSite) -> None:
     assert "yes" == world.get("search", q="riffe")["results"][0]["label"]
 
 
-def test_search_filters(world: CrawlOnSite) -> None:
+def test_search_applies_filters(world: CrawlOnSite) -> None:
     everything = names(world)
     assert {"a", "b", "c"} == set(everything)
     assert ["c"] == names(world, host="other.test")

@@ -5,7 +5,7 @@ from pathlib import Path
 from lycosa_server.crawler.live import FILE_NAME, MAX_LISTED, LiveHost, LiveState
 
 
-def test_read_returns_what_was_written(tmp_path: Path) -> None:
+def test_read_returns_written_state(tmp_path: Path) -> None:
     state = LiveState(at=100.0, frontier=3, hosts=[LiveHost(host="a.test", waiting=2)])
     state.write(tmp_path)
     assert state == LiveState.read(tmp_path, 105.0)

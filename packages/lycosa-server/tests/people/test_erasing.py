@@ -45,7 +45,7 @@ def test_erase_person_leaves_no_trace_and_keeps_other_rows(database: Database) -
     assert left == {table: len(database.rows(f"SELECT * FROM {table}")) for table in left}
 
 
-def test_erase_person_leaves_name_nowhere(database: Database) -> None:
+def test_erase_person_removes_name_everywhere(database: Database) -> None:
     ada, bob = person(database, "Ada Lovelace"), person(database, "Bob")
     hers, his = interest(database, ada, "Ada Lovelace's reefs"), interest(database, bob)
     crawl(database, hers)

@@ -48,7 +48,7 @@ def test_handles_contain_no_paths(handle: str, tmp_path: Path) -> None:
         asyncio.run(desk(tmp_path).search(handle, "coral"))
 
 
-def test_limits_are_checked(tmp_path: Path) -> None:
+def test_desk_rejects_limits_out_of_range(tmp_path: Path) -> None:
     with raises_input_error("out-of-range"):
         desk(tmp_path, pages=0)
 
@@ -57,7 +57,7 @@ def test_visible_removes_hidden_characters() -> None:
     assert "reefs" == visible("re\u200bef\u202es\U000e0041")
 
 
-def test_short_cuts_to_one_line() -> None:
+def test_short_returns_one_line() -> None:
     assert "ab cd…" == short("ab\ncd efgh", 6)
 
 

@@ -168,11 +168,11 @@ def test_changes_since_last_out_of_range(crawl: Path, mark: str) -> None:
         changes(crawl, since="last")
 
 
-def test_changes_without_match(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_without_match_prints_advice(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, crawl, host="other.example").startswith("No matching change; ")
 
 
-def test_changes_without_changes(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_since_now_prints_last_revisit(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         "Nothing changed since 2023-11-15 08:13 UTC.\n"
         "The last revisit was on 2023-11-15 03:13 UTC.\n"
@@ -187,7 +187,7 @@ def test_changes_without_changes(crawl: Path, tmp_path: Path, capsys: pytest.Cap
         changes(crawl)
 
 
-def test_changes_atom_file(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_writes_atom_file(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, crawl, what=["moved", "vanished"], atom=crawl / "my.atom")
     assert f"{crawl / 'my.atom'}: 2 changes\n" == out
     feed = Tree.parse(crawl / "my.atom").getroot()

@@ -44,7 +44,7 @@ def test_doctor_prints_findings_as_text(monkeypatch: pytest.MonkeyPatch, command
     ] == command.out("doctor").splitlines()
 
 
-def test_doctor_exit_code(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+def test_doctor_exit_code_reflects_findings(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     broken = CheckResult("numpy", "not installed", "it is needed", "pip install numpy", essential=True)
     monkeypatch.setattr(doctor, "examine", lambda: iter([broken]))
     code, out, _ = command("doctor")

@@ -33,7 +33,7 @@ from lycosa.core.errors import InputError
         ('""" " coral "" -', ["coral"], []),
     ],
 )
-def test_parse_clauses(typed: str, wanted: list[str], unwanted: list[str]) -> None:
+def test_parse_returns_clauses(typed: str, wanted: list[str], unwanted: list[str]) -> None:
     query = parse(typed)
     assert (wanted, unwanted) == ([str(c) for c in query.wanted], [str(c) for c in query.unwanted])
 

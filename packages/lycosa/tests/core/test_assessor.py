@@ -64,7 +64,7 @@ def crawled(made: Engine) -> list[Visit]:
     return run_virtual(all_of_them())
 
 
-def test_learner_protocol() -> None:
+def test_learner_protocol_is_recognised() -> None:
     assert isinstance(Learning(), Learner)
     assert isinstance(LanguageJudge(Learning()), Learner)
     assert not isinstance(SpaceJudge(), Learner)

@@ -23,7 +23,7 @@ def count(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], set[int]]]:
         yield lambda: {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
 
-def test_limit_threads_nested(count: Callable[[], set[int]]) -> None:
+def test_limit_threads_can_be_nested(count: Callable[[], set[int]]) -> None:
     assert {2} == count()
     threads.limit_threads()
     threads.limit_threads()

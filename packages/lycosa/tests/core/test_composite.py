@@ -101,7 +101,7 @@ def test_altered_q_is_probability_of_best(sweeping: bool) -> None:
 
 
 @pytest.mark.parametrize(("zeta", "rows"), [(1.0, {0, 3}), (0.75, {0, 2, 3}), (0.0, {0, 1, 2, 3})])
-def test_altered_negative_maxima(zeta: float, rows: set[int]) -> None:
+def test_altered_accepts_negative_maxima(zeta: float, rows: set[int]) -> None:
     assert rows == set(drawn(*ranked([-4.0, -7.0, -5.0, -4.0, -9.0], False, q=0.0, zeta=zeta)))
 
 

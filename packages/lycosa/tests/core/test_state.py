@@ -20,7 +20,7 @@ def taken(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any
     return header, arrays
 
 
-def test_pack_layout(tmp_path: Path) -> None:
+def test_pack_writes_documented_layout(tmp_path: Path) -> None:
     contents = (
         b'{"kind": "x", "arrays": [["n", "i4", [2]], ["w", "f4", [1, 2]]], "facts": {"pages": 7}}\n'
         b"\x01\x00\x00\x00\xff\xff\xff\xff\x00\x00\x80\x3f\x00\x00\x00\x40"

@@ -360,7 +360,7 @@ def test_longest_delay_is_used() -> None:
         def politeness() -> Politeness:
             made = Politeness(clock, delay=1.0)
             made.begin("h")
-            assert made.ready("h") == (float("inf"), "answering")
+            assert made.ready("h") == (float("inf"), "request in flight")
             return made
 
         plain = politeness()
@@ -393,7 +393,7 @@ def test_per_host_requests_are_spaced() -> None:
             if number < 2:
                 assert politeness.ready("h")[0] == clock() + 1.0
                 await asyncio.sleep(1.0)
-        assert politeness.ready("h") == (float("inf"), "answering")
+        assert politeness.ready("h") == (float("inf"), "request in flight")
         politeness.end("h", 0.2)
         assert politeness.ready("h")[0] == clock() + 1.0
 

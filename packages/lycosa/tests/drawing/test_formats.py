@@ -59,7 +59,7 @@ def test_when_out_of_range() -> None:
     assert ("1 January 1970, 00:01 UTC", "at an unknown time") == (when(60.0), when(1e300))
 
 
-def test_many_adds_plural() -> None:
+def test_many_uses_plural() -> None:
     assert ["0 copies", "1 copy", "2 boxes", "2 pages"] == [
         many(0, "copy"),
         many(1, "copy"),

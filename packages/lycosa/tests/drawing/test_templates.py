@@ -16,7 +16,7 @@ def test_undefined_names_raise() -> None:
         environment("lycosa.collection.report").from_string("{{ missing }}").render()
 
 
-def test_filters_and_style() -> None:
+def test_templates_have_filters_and_style() -> None:
     def doubled(number: int) -> int:
         return 2 * number
 

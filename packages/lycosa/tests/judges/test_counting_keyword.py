@@ -27,7 +27,7 @@ def test_keyword_counts_of_several_words_are_added() -> None:
     assert pytest.approx(log(1 + 3)) == judge(KeywordJudge("reef coral"), "reef coral reef").relevance
 
 
-def test_keyword_weighted_phrases() -> None:
+def test_keyword_multiplies_weights_of_phrases() -> None:
     assert pytest.approx(log(1 + 2)) == judge(KeywordJudge({"coral reef": 2.0}), "coral, a coral reef, reef").relevance
 
 
@@ -93,14 +93,14 @@ def test_keyword_unbalanced_marks_use_contexts(marked: str) -> None:
     assert [log(1 + 2), log(1 + 1)] == pytest.approx(judgement.link_relevances.tolist())
 
 
-def test_keyword_extracted_page() -> None:
+def test_keyword_judges_extracted_page() -> None:
     html = f"<p>The reef <a href=/b>is here</a> and {'many words ' * 15}<a href=/c>there</a>"
     document = extract(html.encode(), "http://a.test/")
     page = Page("ok", marked=document.marked, links=document.links)
     assert [log(2), 0.0] == pytest.approx(KeywordJudge("reef").judge(page, None).link_relevances.tolist())
 
 
-def test_keyword_facets() -> None:
+def test_keyword_judges_facets() -> None:
     topic = KeywordJudge("reef")
     topic.facets = ("context", "url")
     links = Links.to("http://reef.test/reef/x.html", anchors=["here"])

@@ -191,6 +191,6 @@ def test_make_judge_passes_options() -> None:
     assert repr(EmbeddingJudge("coral", examples=examples).fingerprint) == repr(getattr(topic, "fingerprint", ""))
 
 
-def test_passes_judge_checks() -> None:
+def test_embedding_judge_passes_checks() -> None:
     examples = EmbeddingJudge.from_examples([REEF])
     check_judge(lambda: EmbeddingJudge({"coral reef": 2.0, "the sea": 0.0}, link="context", examples=examples))

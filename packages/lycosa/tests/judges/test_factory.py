@@ -35,13 +35,13 @@ def test_make_judge_words_with_named_judge() -> None:
     assert ({"coral": 1.0, "reef": 1.0}, 0.1) == (topic.weights, topic.threshold)
 
 
-def test_make_judge_regex() -> None:
+def test_make_judge_with_regex() -> None:
     topic = make_judge(Options(regex="coral", threshold=0.7))
     assert isinstance(topic, RegexJudge)
     assert 0.7 == topic.threshold
 
 
-def test_make_judge_terms_file(tmp_path: Path) -> None:
+def test_make_judge_with_terms_file(tmp_path: Path) -> None:
     path = tmp_path / "terms.txt"
     path.write_text("# what I want\ncoral\t2\n\nreef\nbleaching event\t0.5\r\n", encoding="utf-8-sig")
     topic = make_judge(Options(terms=str(path)))
@@ -49,7 +49,7 @@ def test_make_judge_terms_file(tmp_path: Path) -> None:
     assert {"coral": 2.0, "reef": 1.0, "bleach": 0.5, "event": 0.5} == topic.weights
 
 
-def test_make_judge_examples() -> None:
+def test_make_judge_with_examples() -> None:
     topic = make_judge(Options(examples=["x"], judge="vector"), {"coral": 0.5, "reef": 0.25})
     assert isinstance(topic, VectorJudge)
     assert {"coral": 0.5, "reef": 0.25} == topic.weights
@@ -165,7 +165,7 @@ def test_make_judge_example_threshold_grows_with_terms(terms: int, threshold: fl
     assert pytest.approx(threshold) == topic.threshold
 
 
-def test_make_judge_background(tmp_path: Path) -> None:
+def test_make_judge_with_background(tmp_path: Path) -> None:
     Background(10, {"coral": 2}).save(tmp_path / "b")
     topic = make_judge(Options(topic="coral", background=str(tmp_path / "b")))
     assert isinstance(topic, VectorJudge)
@@ -173,7 +173,7 @@ def test_make_judge_background(tmp_path: Path) -> None:
     assert ("background", 10) == (topic.idf, topic.background.documents)
 
 
-def test_make_judge_model(tmp_path: Path) -> None:
+def test_make_judge_with_model(tmp_path: Path) -> None:
     bags = Bags.of([([0], [1]), ([1], [1])])
     fitted = NaiveBayes.fit(bags, np.array([0, 1]), 2, 2, smoothing=1, length=8)
     TrainedModel(["Art", "Science"], ["paint", "proof"], [1, 1], fitted).save(tmp_path / "m")

@@ -79,7 +79,7 @@ def test_ehrig_reads_title() -> None:
     assert judge(ehrig(), "sea", title="Reefs").relevance > 0
 
 
-def test_ehrig_facets() -> None:
+def test_ehrig_judges_facets() -> None:
     topic = ehrig()
     topic.facets = ("context", "url")
     page = Page("ok", marked="x", links=Links.to("http://a.test/coral-reef/atoll", anchors=["sea"]))

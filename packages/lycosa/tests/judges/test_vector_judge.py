@@ -70,7 +70,7 @@ def test_stemmed_words_are_not_stemmed_again() -> None:
     assert {"reefs": 1.0} == VectorJudge({"reefs": 1.0}, stemmed=True).weights
 
 
-def test_title_counts() -> None:
+def test_title_contributes_to_relevance() -> None:
     assert judge(VectorJudge("coral"), page("sea", title="Coral")).relevance > 0
 
 

@@ -29,7 +29,7 @@ def test_weighted_content_coefficients() -> None:
     assert pytest.approx(expected) == judge(WeightedContentJudge("coral", title=5, body=3), page).relevance
 
 
-def test_weighted_content_title_alone() -> None:
+def test_weighted_content_with_title_only() -> None:
     page = Page("ok", title="Coral Reef", marked="coral sea sea sea")
     assert pytest.approx(1 / sqrt(2)) == judge(WeightedContentJudge("coral", body=0), page).relevance
 

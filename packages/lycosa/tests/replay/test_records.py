@@ -71,7 +71,7 @@ def test_read_drops_wrong_content_encoding() -> None:
     assert (200, [], b"hello") == answer(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", b"hello")
 
 
-def test_read_untidy_headers() -> None:
+def test_read_accepts_untidy_headers() -> None:
     head = b"HTTP/1.0 200\nA: 1\n  2\nnonsense\nB : 3\nbad name: 4\n\n"
     assert (200, [(b"A", b"1 2"), (b"B", b"3")], b"x") == answer(head, b"x")
 
@@ -89,7 +89,7 @@ def test_read_status_lines_of_other_writers(line: bytes) -> None:
     assert 200 == answer(line + b"\r\n\r\n")[0]
 
 
-def test_read_resource_record() -> None:
+def test_read_resource_record_as_response() -> None:
     data = record("http://a.example/", b"hello", kind="resource").replace(
         b"application/http; msgtype=response", b"text/plain"
     )

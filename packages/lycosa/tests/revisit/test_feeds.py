@@ -24,7 +24,7 @@ def entries(*changes: LoggedChange, **more: str) -> tuple[Tree.Element, list[Tre
     return feed, feed.findall("a:entry", IN)
 
 
-def test_atom_required_elements() -> None:
+def test_atom_has_required_elements() -> None:
     feed, [entry] = entries(TOLD, address="https://me.example/changes.atom")
     assert f"{{{NAMESPACE}}}feed" == feed.tag
     assert [CRAWL, "Changes: coral reefs", "2023-11-14T22:13:20Z", "Lycosa"] == [

@@ -96,13 +96,13 @@ def rounds(hints: Hints, honest: bool, days: int, pages: int = 40) -> int:
     return followed
 
 
-def test_hints_of_lying_host_are_ignored() -> None:
+def test_hints_of_unreliable_host_are_ignored() -> None:
     hints = Hints()
     assert rounds(hints, honest=False, days=30) <= 3 * TRIALS
     assert hints.precision("site") < 0.25
 
 
-def test_hints_of_honest_host_are_followed() -> None:
+def test_hints_of_reliable_host_are_followed() -> None:
     hints = Hints()
     assert 120 == rounds(hints, honest=True, days=30)
     assert hints.precision("site") > 0.95

@@ -168,10 +168,10 @@ CASES = [
         [Look("-", "unchanged", 200, record=IDENTICAL)],
     ),
     Case(
-        "304 although nobody asked",
+        "304 without a condition",
         [Says(A), Says(b"", 304), Says(A)],
         [
-            Look("-", "invalid", 304, note="not modified, it says, but nobody asked whether it was"),
+            Look("-", "invalid", 304, note="status 304 for a request without a condition"),
             Look("-", "unchanged", 200, record=IDENTICAL),
         ],
     ),
@@ -179,7 +179,7 @@ CASES = [
         "a page that is never to come from a cache",
         [tagged(), Says(b"", 304), tagged()],
         [
-            Look(UNCACHED, "invalid", 304, note="not modified, it says, but nobody asked whether it was"),
+            Look(UNCACHED, "invalid", 304, note="status 304 for a request without a condition"),
             Look(UNCACHED, "unchanged", 200, record=IDENTICAL),
         ],
         options={"always": ["coral"]},
@@ -369,7 +369,7 @@ CASES = [
         "the answer breaks off",
         [tagged(), tagged(B, tag='"b"', cut=150), tagged(B, tag='"b"')],
         [
-            Look(ASKED, "unreachable", 200, note="the answer broke off", record=IDENTICAL, tries=3),
+            Look(ASKED, "unreachable", 200, note="the response was cut off", record=IDENTICAL, tries=3),
             Look(ASKED, "ok", 200, "text"),
         ],
     ),
@@ -520,7 +520,7 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_lying_host_is_not_believed_again(tmp_path: Path) -> None:
+def test_host_with_wrong_304_is_not_trusted_again(tmp_path: Path) -> None:
     """After at most two wrong 304 responses, requests to the host are unconditional."""
     says = [tagged(html(f"{REEF} Survey {number} of the coral.")) for number in range(8)]
     script = Script({PAGE: [says[0], *(tagged(each.body, insists=True) for each in says[1:])]})

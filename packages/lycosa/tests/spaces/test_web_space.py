@@ -178,7 +178,7 @@ def test_pages_keep_order_of_arrival(bodies: str, read: str, left: str, monkeypa
 
 
 @pytest.mark.paper("batsakis-downloading", "gouriten-web")
-def test_page_with_links() -> None:
+def test_page_has_text_and_links() -> None:
     html = b"<title>Reefs</title><p>On <a href='/b'>coral</a>"
     made = space({URL: answer(html, etag='"x"', last_modified="yesterday")})
     page = fetch(made)
@@ -237,7 +237,7 @@ def test_wanted_types_are_passed_to_transport() -> None:
     assert frozenset() == made.transport.wanted[1]
 
 
-def test_compressed_body() -> None:
+def test_compressed_body_is_decompressed() -> None:
     body = gzip.compress(b"<p>Reef")
     page = fetch(space({URL: answer(body, content_encoding="gzip")}))
     assert "Reef" == page.text
@@ -296,7 +296,7 @@ def test_redirect_returns_target(status: int) -> None:
 def test_redirect_without_target_is_invalid(location: str) -> None:
     headers: dict[str, Any] = {"location": location} if location else {}
     page = fetch(space({URL: answer(status=301, **headers)}))
-    assert ("invalid", "page", "a redirect to nowhere") == (page.outcome, page.kind, page.note)
+    assert ("invalid", "page", "redirect without a valid target") == (page.outcome, page.kind, page.note)
 
 
 def test_location_beyond_ascii_is_escaped() -> None:

@@ -294,7 +294,7 @@ def test_bandit_can_be_resumed_in_any_epoch(policy: Policy, extra: dict[str, Any
     assert passed(strategy_can_be_resumed, lambda: Bandit(FOUR, policy, seed=3, budget=300, **extra))
 
 
-def test_visits_name_their_arm() -> None:
+def test_visits_contain_their_arm() -> None:
     space, bandit = graph(200), Bandit(FOUR, "epsilon", epsilon=0.5)
     visits = list(lycosa.crawl(SpaceJudge(), [START], space=space, strategy=bandit, budget=100))
     assert set(FOUR) == {visit.arm for visit in visits}

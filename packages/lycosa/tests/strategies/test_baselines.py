@@ -109,7 +109,7 @@ def test_out_links_redirect_inherits() -> None:
         ("", 0),
     ],
 )
-def test_slashes_of_url(node: str, expected: int) -> None:
+def test_slashes_of_url_are_counted(node: str, expected: int) -> None:
     assert expected == slashes(node)
 
 

@@ -113,7 +113,7 @@ def test_two_states_are_one_layer() -> None:
     assert [1, 0] == [int(score) for score in walk.priorities("of reef", "of island")]
 
 
-def test_relevant_pages_alone_add_note() -> None:
+def test_only_relevant_pages_add_note() -> None:
     graph = ContextGraph(layered(6, 0, 0, 0))
     assert ["all pages of the browsing model are in one layer, so all links get the same priority"] == graph.notes
     walk = walked(graph)

@@ -129,7 +129,7 @@ def test_large_frontiers_are_updated_less_often(monkeypatch: pytest.MonkeyPatch)
     assert [2, 4, 8, 16] == is_updated
 
 
-def test_least_prunes() -> None:
+def test_least_prunes_links_below() -> None:
     """The odds of m are 2 * (9/26) = .69, a probability of .41: pruned at .5, as are n and q."""
     n, m, q = taught(least=0.5).priority("n", "m", "q")
     assert (True, PRUNED, True) == (n > 0.5, m, q > 0.5)

@@ -99,7 +99,7 @@ def test_priority_of_unknown_nodes_and_redirects() -> None:
         assert [expected] == oracle.priority(oracle.learn(step, table), table).tolist()
 
 
-def test_read_scores(tmp_path: Path) -> None:
+def test_read_scores_from_file(tmp_path: Path) -> None:
     path = tmp_path / "scores.tsv"
     path.write_bytes(
         "a\t.5\nhttp://x.example/café\t2\r\n\nline\u2028break\t1e-3\nwith\ttab\t0\nold\x0bpage\t1".encode()

@@ -35,7 +35,7 @@ def test_update_broadcasts_single_value() -> None:
     assert [0.75, 0.75] == merged("max", 0.25, 0.75, 0.5)
 
 
-def test_update_without_links() -> None:
+def test_update_without_links_changes_nothing() -> None:
     table, parents = Table(), MergedPriorities("max")
     table.add_seed("a")
     step = table.absorb(Visit("a", "page", "ok", 1))

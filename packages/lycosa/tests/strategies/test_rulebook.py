@@ -209,5 +209,5 @@ def test_load_missing_and_binary_files(tmp_path: Path) -> None:
         RuleBook.load(Path("/dev/zero"))
 
 
-def test_rule_as_text() -> None:
+def test_rule_as_text_has_classes_and_probability() -> None:
     assert "DH -> CH (0.8)" == str(Rule("DH", "CH", 0.8, 8))

@@ -45,7 +45,7 @@ def of(like: WordSimilarity, word: str) -> NDArray[np.float64]:
     return like.rows([(bases or (fold(word),), senses)], like.near_concepts(0))[0]
 
 
-def test_depths_of_example() -> None:
+def test_depths_of_example_concepts() -> None:
     expected = {"thing": 0, "sea life": 1, "animal": 1, "vertebrate": 2, "mammal": 3, "fish": 3}
     expected |= {"whale": 2, "shark": 2, "cow": 4, "milk": 0, "swim": 0}
     assert expected == dict(zip(SEA.names, SEA.depth.tolist(), strict=True))

@@ -189,7 +189,7 @@ def test_monstrous_urls_are_long_deep_or_repeated(path: str, why: str) -> None:
         ("/a?", "/*"),
     ],
 )
-def test_section_placeholders(path: str, section: str) -> None:
+def test_section_replaces_variable_parts(path: str, section: str) -> None:
     assert section == Address(HOST + path).section()
 
 

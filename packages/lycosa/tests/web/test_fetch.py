@@ -187,7 +187,7 @@ def test_fetch_gives_up_below_min_rate() -> None:
     now = iter(range(0, 100_000, 6))
     error = failure(says(OK + b"\r\n", *[b"x" * 100] * 50, stay=True), clock=lambda: float(next(now)))
     assert "slow" == error.outcome
-    assert "bytes a second" in str(error)
+    assert "bytes per second" in str(error)
 
 
 def test_fetch_bounds_header_line() -> None:

@@ -130,17 +130,17 @@ def test_fetch_sends_password_to_proxy_only(url: str) -> None:
         through(upstream, fetching(url), user="ann:secret")
     assert "\r\nProxy-Authorization: Basic YW5uOnNlY3JldA==\r\n" in upstream.requests[0]
     assert "\r\nAuthorization" not in upstream.requests[0]
-    assert ("unreachable", True, "the proxy answered 407 Who are you") == (
+    assert ("unreachable", True, "the proxy returned 407 Who are you") == (
         error.value.outcome,
         error.value.again,
         str(error.value),
     )
-    assert ["the proxy answered 407 Who are you"] == upstream.lost
+    assert ["the proxy returned 407 Who are you"] == upstream.lost
 
 
 def test_fetch_reports_host_unreachable_by_proxy() -> None:
     upstream = FakeProxy(b"HTTP/1.1 502 No route\r\nContent-Length: 0\r\n\r\n")
-    with pytest.raises(FetchError, match="the proxy answered 502 No route") as error:
+    with pytest.raises(FetchError, match="the proxy returned 502 No route") as error:
         through(upstream, fetching("https://a.example/"))
     assert ("unreachable", True, []) == (error.value.outcome, error.value.again, upstream.lost)
     assert upstream.requests[0].startswith("CONNECT a.example:443 ")

@@ -64,7 +64,7 @@ def pairs(document: ParsedPage) -> list[tuple[str, str]]:
         ("<meta http-equiv=refresh content=30>", []),
     ]
 )
-def test_extract_links(html: str, links: list[tuple[str, str]]) -> None:
+def test_extract_links_of_markup(html: str, links: list[tuple[str, str]]) -> None:
     assert links == pairs(read(html))
 
 
@@ -86,7 +86,7 @@ def test_extract_skips_templates_in_any_encoding(body: bytes) -> None:
         ("<ul><li>one<li>two</ul>", "one two"),
     ]
 )
-def test_extract_text(html: str, expected: str) -> None:
+def test_extract_text_of_markup(html: str, expected: str) -> None:
     assert expected == " ".join(text(read(html)).split())
 
 

@@ -98,7 +98,7 @@ def test_inflate_empty_body_is_empty(encoding: str) -> None:
         ("gzip, gzip", _gzip(PAGE)),  # the header repeats an encoding that was applied once
     ]
 )
-def test_inflate_stacked_encodings(encoding: str, body: bytes) -> None:
+def test_inflate_decodes_stacked_encodings(encoding: str, body: bytes) -> None:
     assert inflate(body, encoding, CAP) == (PAGE, True)
 
 

@@ -79,7 +79,7 @@ def test_decode_replaces_single_bad_byte() -> None:
         ("珊瑚礁は海の中にあります".encode("shift_jis"), "", "珊瑚礁は海の中にあります"),
     ]
 )
-def test_decode_cases(body: bytes, charset: str, expected: str) -> None:
+def test_decode_uses_declarations_in_order(body: bytes, charset: str, expected: str) -> None:
     assert expected == decode(body, charset)
 
 

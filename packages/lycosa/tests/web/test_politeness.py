@@ -30,7 +30,7 @@ def test_ready_at_once_for_unknown_host(time: Time) -> None:
 def test_ready_allows_one_request_at_a_time(time: Time) -> None:
     politeness = Politeness(time)
     politeness.begin("a")
-    assert (math.inf, "answering") == politeness.ready("a")
+    assert (math.inf, "request in flight") == politeness.ready("a")
     assert 0.0 == politeness.ready("b")[0]
 
 
@@ -102,7 +102,7 @@ def test_delay_counts_between_sent_requests(time: Time) -> None:
     time.now = 101.0
     politeness.begin("a")
     politeness.sent("a")
-    assert (math.inf, "answering") == politeness.ready("a")
+    assert (math.inf, "request in flight") == politeness.ready("a")
     politeness.end("a", 0.2)
     assert 102.0 == politeness.ready("a")[0]
 

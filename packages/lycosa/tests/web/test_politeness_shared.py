@@ -62,8 +62,8 @@ def test_single_view_behaves_like_politeness(time: Time) -> None:
 def test_view_waits_for_request_of_another(time: Time) -> None:
     first, second = both(time, delay=1.0)
     first.begin("a")
-    assert (math.inf, "answering") == first.ready("a")
-    assert (101.0, "answering another crawl") == second.ready("a")
+    assert (math.inf, "request in flight") == first.ready("a")
+    assert (101.0, "request of another crawl") == second.ready("a")
     assert 0.0 == second.ready("b")[0]
 
 

@@ -122,7 +122,7 @@ CANONICAL = [
 
 @pytest.mark.paper("personalized-validate")
 @each(CANONICAL)
-def test_canonical_form(url: str, expected: str | None) -> None:
+def test_canonical_form_of_urls(url: str, expected: str | None) -> None:
     assert canonical(url) == expected
 
 

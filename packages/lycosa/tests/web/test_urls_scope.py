@@ -36,7 +36,7 @@ def test_scope_hosts_domains_and_patterns(scope: Scope, url: str, inside: bool) 
 
 
 @each([(0, 999, True), (2, 2, True), (2, 3, False), (1, 0, True)])
-def test_scope_max_depth(limit: int, depth: int, inside: bool) -> None:
+def test_scope_excludes_urls_beyond_max_depth(limit: int, depth: int, inside: bool) -> None:
     assert inside == Scope(max_depth=limit)("http://a.test/", depth)
 
 

@@ -90,7 +90,7 @@ def page(written: Path) -> Tags:
     return Tags((written / "index.html").read_text("utf-8"))
 
 
-def test_write_report_files(written: Path) -> None:
+def test_write_report_creates_files(written: Path) -> None:
     assert ["index.html", "report.json"] == sorted(path.name for path in written.rglob("*"))
 
 
@@ -120,7 +120,7 @@ def test_page_badge_of_published_parts(written: Path, page: Tags) -> None:
     assert 1 == "".join(page.text).count(BADGE)
 
 
-def test_page_table_cells(page: Tags) -> None:
+def test_page_table_cells_are_formatted(page: Tags) -> None:
     text = [piece.strip() for piece in page.text]
     assert ["1,200", "0.512", "0.5 (0.4 to 0.6)"] == [
         cell for cell in text if cell in ("1,200", "0.512", "0.5 (0.4 to 0.6)")
@@ -153,7 +153,7 @@ def test_write_report_interrupted_keeps_old_page(tmp_path: Path, monkeypatch: py
     assert not list(tmp_path.glob("*.new"))
 
 
-def test_shown_small_numbers() -> None:
+def test_format_cell_of_small_numbers() -> None:
     assert ["0.000", "1.2e-05", "yes", "∞"] == [format_cell(cell) for cell in (0.0, 0.000012, True, float("inf"))]
 
 

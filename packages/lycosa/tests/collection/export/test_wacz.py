@@ -63,7 +63,7 @@ def index_of(path: Path) -> list[tuple[str, str, dict[str, str]]]:
     return [(key, when, json.loads(fields)) for key, when, fields in cut]
 
 
-def test_wacz_validates(mixed: Path, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wacz_is_valid_for_wacz_tool(mixed: Path, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with crawled(tmp_path / "empty") as crawl:
         crawl.page("http://a.test/", "x", relevance=0.0)
     export(mixed, tmp_path / "mixed.wacz")

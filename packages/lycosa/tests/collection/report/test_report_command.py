@@ -28,7 +28,9 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return 0
 
 
-def test_report_default_path(crawl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_default_path_is_in_directory(
+    crawl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert 0 == run(monkeypatch, str(crawl))
     text = (crawl / "report.html").read_text("utf-8")
     assert text.startswith("<!DOCTYPE html>")

@@ -400,6 +400,8 @@ def test_refuses_threshold_out_of_range(threshold: float) -> None:
         ('unclosed "quote here', ["unclosed", "quote", "here"], (), ()),
     ],
 )
-def test_parse_topic(topic: str, words: list[str], phrases: tuple[str, ...], against: tuple[str, ...]) -> None:
+def test_parse_topic_returns_words_and_exclusions(
+    topic: str, words: list[str], phrases: tuple[str, ...], against: tuple[str, ...]
+) -> None:
     found = parse_topic(topic)
     assert (list(found.words), found.phrases, found.against) == (words, phrases, against)

@@ -169,7 +169,7 @@ def test_contributions_sum_to_priority() -> None:
         assert pytest.approx(crawl.scent.priority(rows, crawl.table), abs=1e-5) == summed
 
 
-def test_explain_largest_first() -> None:
+def test_explain_lists_largest_terms_first() -> None:
     crawl = two_pages()
     row = crawl.row(TROUT)
     explained = crawl.scent.explain(row, crawl.table)
@@ -182,7 +182,7 @@ def test_explain_largest_first() -> None:
     assert explained["popularity"] < 0
 
 
-def test_explain_unknown_row() -> None:
+def test_explain_unknown_row_is_zero() -> None:
     crawl = Crawl()
     assert {0.0, ANY_LINK} == set(crawl.scent.explain(0, crawl.table).values())
     crawl.visit(SEED, 0.5, Links.to(SALMON))
@@ -311,7 +311,7 @@ def test_scent_passes_checks(text: str, known: dict[str, Any]) -> None:
         assert check.__name__ == passed(check, lambda: estimator(text, **known))
 
 
-def test_scent_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scent_works_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(texts: Sequence[str], language: str = "en") -> Any:
         raise InputError("missing-package", "no vectors here")
 
@@ -392,7 +392,7 @@ def odd_stream(seed: int, scent: Scent, pages: int = 60) -> Crawl:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_odd_pages_have_finite_priorities(seed: int) -> None:
+def test_unusual_pages_have_finite_priorities(seed: int) -> None:
     made = [
         Scent(words="coral reef", vectors=False),
         Scent(stems={"coral": 1.0, "サンゴ": 0.5}),
@@ -403,7 +403,7 @@ def test_odd_pages_have_finite_priorities(seed: int) -> None:
     assert len(crawl.table) > 10
 
 
-def test_odd_pages_replay_exactly() -> None:
+def test_unusual_pages_replay_exactly() -> None:
     one, other = (odd_stream(3, Scent(words="coral reef")) for _ in range(2))
     rows = np.arange(len(one.table))
     assert one.scent.priority(rows, one.table).tobytes() == other.scent.priority(rows, other.table).tobytes()
@@ -427,7 +427,7 @@ def links_at(*places: tuple[str, str]) -> Links:
     return links
 
 
-def test_place_by_hand() -> None:
+def test_place_lift_by_hand() -> None:
     """Lift of a place is its lift by tags and classes plus its lift by tags alone, weighted by 10 / (n + 10).
 
     One of two links in a list (.9) and one of two in a menu (0) were fetched, so m0 = .9 / 8. The list has one page:
@@ -447,7 +447,7 @@ def test_place_by_hand() -> None:
     assert 0 == crawl.term("place", nodes[5])
 
 
-def test_place_belongs_to_host() -> None:
+def test_place_lift_is_per_host() -> None:
     crawl = Crawl(seeds=(SEED, OTHER))
     crawl.visit(SEED, 0.0, links_at((SALMON, "ul li a")))
     crawl.visit(SALMON, 0.9)

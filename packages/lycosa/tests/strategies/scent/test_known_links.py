@@ -47,7 +47,7 @@ def test_neighbours_end_after_four_positions() -> None:
 
 
 @pytest.mark.parametrize("fetched", [0, 1, 2])
-def test_neighbours_credited_once(fetched: int) -> None:
+def test_neighbours_are_credited_once(fetched: int) -> None:
     crawl = Crawl()
     urls = [SALMON, TROUT, HERON]
     crawl.visit(SEED, 0.5, Links.to(*urls))

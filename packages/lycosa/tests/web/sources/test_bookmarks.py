@@ -49,7 +49,7 @@ def test_read_bookmarks_titles_and_folders() -> None:
         ("https://c.example/deep-sea", "deep sea", "Marine biology Deeper"),
         ("https://d.example/", "Last", ""),
     ] == rows(source)
-    assert {"no web address": 3} == dict(source.left_out)
+    assert {"not a web URL": 3} == dict(source.left_out)
 
 
 def test_read_bookmarks_of_truncated_file() -> None:

@@ -62,7 +62,7 @@ def test_read_feed_rss_items(text: str, expected: tuple[str, str, str, str]) -> 
 @each(["<title>R</title>", f"<guid isPermaLink='false'>{A}</guid>", "<link>mailto:a@b.c</link>"])
 def test_read_feed_counts_items_without_url(text: str) -> None:
     source = read(f"<rss><channel><item>{text}</item></channel></rss>")
-    assert (0, {"no web address": 1}) == (len(source.links), dict(source.left_out))
+    assert (0, {"not a web URL": 1}) == (len(source.links), dict(source.left_out))
 
 
 def test_read_feed_ignores_channel_links() -> None:
@@ -106,7 +106,7 @@ def test_read_feed_atom(prefix: str) -> None:
         ("https://news.example.org/3", "Three", ""),
         ("https://news.example.org/5", "Five", "In detail"),
     ] == list(zip(source.links.urls, source.links.anchors, source.links.contexts, strict=True))
-    assert ("Reefs", {"no web address": 1}) == (source.title, dict(source.left_out))
+    assert ("Reefs", {"not a web URL": 1}) == (source.title, dict(source.left_out))
     assert "2026-03-01T00:00:00Z" == source.modified[0]
 
 
@@ -148,4 +148,4 @@ def test_read_opml_feeds_and_pages() -> None:
     assert ["https://a.example/", "https://c.example/page"] == source.links.urls
     assert ["Reefs & more", "A page"] == source.links.anchors
     assert ["Science The sea About coral", ""] == source.links.contexts
-    assert {"no web address": 1} == dict(source.left_out)
+    assert {"not a web URL": 1} == dict(source.left_out)

@@ -68,11 +68,11 @@ def test_read_sitemap_takes_titles_from_extensions() -> None:
 @each(
     [
         ("<url><loc>https://www.example.com/a</loc></url>", "on another site"),
-        ("<url><loc>ftp://www.example.org/a</loc></url>", "no web address"),
-        ("<url><loc></loc></url>", "no web address"),
-        ("<url/>", "no web address"),
-        ("<url><loc>https://user:password@www.example.org/</loc></url>", "no web address"),
-        (f"<url><loc>https://www.example.org/{'x' * 3_000}</loc></url>", "no web address"),
+        ("<url><loc>ftp://www.example.org/a</loc></url>", "not a web URL"),
+        ("<url><loc></loc></url>", "not a web URL"),
+        ("<url/>", "not a web URL"),
+        ("<url><loc>https://user:password@www.example.org/</loc></url>", "not a web URL"),
+        (f"<url><loc>https://www.example.org/{'x' * 3_000}</loc></url>", "not a web URL"),
         ("<sitemap><loc>https://www.example.com/sitemap.xml</loc></sitemap>", "on another site"),
     ]
 )

@@ -49,7 +49,7 @@ def test_read_list_llms_txt(content_type: str) -> None:
         ("https://en.example.org/wiki/Reef_(biology)", "Wiki (English)", "Optional elsewhere"),
         ("https://docs.example.org/reference", "reference", "Optional Where it comes from"),
     ] == list(zip(source.links.urls, source.links.anchors, source.links.contexts, strict=True))
-    assert {"no web address": 1} == dict(source.left_out)
+    assert {"not a web URL": 1} == dict(source.left_out)
 
 
 def test_read_list_plain_urls() -> None:

@@ -94,7 +94,7 @@ def test_read_seed_file_skips_and_quotes_bad_lines(tmp_path: Path) -> None:
         r"line 3 ('not an address'), line 4 ('b.example/\ufffd'), line 5 ('mailto:x@a.example') can't be read"
         == source.note
     )
-    assert {"no web address": 3} == dict(source.left_out)
+    assert {"not a web URL": 3} == dict(source.left_out)
     path.write_text("a.example\n" + "no address\n" * 10_000 + "x" * 20_000 + "\n")
     source = read_seed_file(path)
     assert ["a.example"] == source.lines

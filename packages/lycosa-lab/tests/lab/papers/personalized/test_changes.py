@@ -97,7 +97,7 @@ def test_change_claims_follow_detections() -> None:
     assert "another word (0.0% seen)" in claims[0].evidence
 
 
-def test_editions_differ() -> None:
+def test_editions_of_page_differ() -> None:
     pairs = list(changes.editions(3))
     assert len(pairs) == 3
     assert all(old != new and "Edition 1." in old and "Edition 2." in new for old, new in pairs)
