@@ -43,7 +43,7 @@ Outcome = Literal[
     "unreadable",  # damaged or encrypted; or reading it takes too much time or memory, or crashes the process
     "challenge",  # a bot check instead of the page
     "login",  # a login form, or 401
-    "limited",  # a "too many requests" page sent with another status
+    "limited",  # a page about too many requests, sent with another status
     "consent",  # a consent wall instead of the page
     "crashed",  # exception in the space itself: a bug, recorded so that the visit is not lost
 ]
