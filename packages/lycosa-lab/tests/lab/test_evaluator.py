@@ -97,7 +97,7 @@ def test_max_similarities_in_by_node_numbers(crawled: CorpusIndex) -> None:
         max_similarities_in(CorpusIndex.of({"a": ["b"]}), [0])
 
 
-def test_evaluate_canonical_urls_and_missing_pages(crawled: CorpusIndex) -> None:
+def test_evaluate_uses_canonical_urls_and_omits_missing_pages(crawled: CorpusIndex) -> None:
     done = evaluate(crawled, ["http://A.test/2#top", "http://a.test/2", "http://b.test/"], background=BACKGROUND)
     assert ["left out: 1 relevant pages that were not crawled"] == done.remarks
     assert "one of 1 relevant pages" in done.summary

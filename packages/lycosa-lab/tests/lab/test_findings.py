@@ -61,7 +61,7 @@ def test_compare_omits_nan():
     assert (HOLDS, True) == (found.verdict, "have nothing to compare in 4 of 16 trials" in found.evidence)
 
 
-def test_compare_without_ceiling():
+def test_compare_with_and_without_maximum():
     assert HOLDS == compare(LOW * 100 + 10, LOW * 100, TOPICS, most=math.inf, digits=1).verdict
     assert UNTESTED == compare(LOW + 0.1, LOW, TOPICS, most=LOW).verdict  # the maximum of every trial is reached
 

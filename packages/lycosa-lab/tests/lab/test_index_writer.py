@@ -89,7 +89,7 @@ def test_write_index_fingerprint_of_content(tmp_path: Path) -> None:
     assert 4 == len(set(prints))
 
 
-def test_write_index_unknown_labels(tmp_path: Path) -> None:
+def test_write_index_counts_unknown_labels(tmp_path: Path) -> None:
     account = Account()
     index = write_index(web(), tmp_path / "x", source="s", labels={A: ["p/q", "r"], GONE: ["r"]}, account=account)
     assert ["p", "p/q", "r"] == index.branches()

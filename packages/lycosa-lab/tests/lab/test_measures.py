@@ -60,7 +60,7 @@ def test_gains_exclude_seeds_and_seen_pages() -> None:
     assert [0.5, 0.25, 0.0] == gains(trace(0, 1, 2, 4, 3), subject, [9, 0.5, 0.25, 0, 7]).tolist()
 
 
-def test_measures_of_empty_crawl() -> None:
+def test_measures_of_empty_crawl_are_zero() -> None:
     subject = HuntSubject("x", np.ones(3, np.float32))
     none = gains(trace(0), subject)
     assert [] == none.tolist() == cumulative(none).tolist() == harvest_curve(none).tolist()

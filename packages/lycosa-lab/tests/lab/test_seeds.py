@@ -69,7 +69,7 @@ def test_seed_sets_are_disjoint() -> None:
     assert len(set(one) & set(other)) >= 3
 
 
-def test_seed_sets_on_topic_without_second_relevant_node() -> None:
+def test_seed_sets_on_topic_need_second_relevant_node() -> None:
     for truth in ([0, 0, 0, 0, 0, 1], [0, 0, 0, 1, 0, 0]):
         with raises_input_error("unreachable"):
             seed_sets(CorpusIndex.of(CHAIN), subject([float(x) for x in truth]), "on-topic")
@@ -83,7 +83,7 @@ def test_seed_sets_random_have_scores() -> None:
     assert [2] * 8 == [len(set(seeds)) for seeds in drawn]
 
 
-def test_seed_sets_random_without_reachable_node() -> None:
+def test_seed_sets_random_need_reachable_relevant_node() -> None:
     with raises_input_error("unreachable", "50 sets of 2"):
         seed_sets(CorpusIndex.of(CHAIN), subject([0, 0, 1, 1, 0, 0]), "random", count=2)
 
@@ -103,6 +103,6 @@ def test_seed_sets_are_reproducible() -> None:
     assert first != seed_sets(index, wanted, "on-topic", sets=3, random_seed=2)
 
 
-def test_seed_sets_without_relevant_nodes() -> None:
+def test_seed_sets_without_relevant_nodes_raise() -> None:
     with raises_input_error("nothing-to-do"):
         seed_sets(CorpusIndex.of(CHAIN), subject([0] * 6), "random")

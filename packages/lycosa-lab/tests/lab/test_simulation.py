@@ -169,7 +169,7 @@ def test_simulate_without_seeds_is_empty() -> None:
     assert ([], EXHAUSTED) == (trace.nodes.tolist(), trace.ending)
 
 
-def test_simulate_nodes_without_names(tmp_path: Path) -> None:
+def test_simulate_nodes_without_names_equals_engine(tmp_path: Path) -> None:
     index = generate(tmp_path / "made.index", "france", nodes=400)
     assert ("17", 17, 400) == (index.names[17], index.number_of["17"], len(index.number_of))
     simulated = simulate(Judgements.given(index), strategy("fl_ne"), [3, 8], 100)

@@ -103,7 +103,7 @@ def test_unsure_lists_unlabelled_pages_near_threshold(plain: CrawlOnSite) -> Non
     assert {"relevance", "excerpt", "why", "label"} <= set(left[0])
 
 
-def test_judge_again_without_pages(site: SiteUnderTest) -> None:
+def test_judge_again_without_pages_does_nothing(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
     assert [] == made.get("unsure")
     assert 202 == made.client.post(f"{API}/interests/{made.interest}/judge").status_code

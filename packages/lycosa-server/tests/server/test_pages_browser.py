@@ -267,7 +267,7 @@ def test_browser_password_reset(visit: Any, site: SiteUnderTest, complaints: lis
     assert [] == complaints
 
 
-def test_browser_invalid_invitation(visit: Any) -> None:
+def test_browser_invalid_invitation_shows_message(visit: Any) -> None:
     page = visit()
     page.goto("/join#nonsense")
     page.get_by_role("heading", name="This link is no longer valid").wait_for()

@@ -35,5 +35,5 @@ def test_check_damaged_event_exits_with_1(tmp_path: Path, command: Command) -> N
     assert "see above what was wrong" in result.out
 
 
-def test_check_directory_without_crawl(tmp_path: Path, command: Command) -> None:
+def test_check_directory_without_crawl_fails(tmp_path: Path, command: Command) -> None:
     assert "contains no crawl" in command.complaint("check", tmp_path)

@@ -76,7 +76,7 @@ def test_why_of_bandit_shows_arms(crawl: Crawl, command: Command) -> None:
     assert "the arm with the best pages so far" in command.out("why", made, width=100)
 
 
-def test_why_with_empty_frontier(crawl: Crawl, command: Command) -> None:
+def test_why_with_empty_frontier_reports_no_links(crawl: Crawl, command: Command) -> None:
     assert "no links waiting" in command.out("why", crawl(budget=99))
 
 

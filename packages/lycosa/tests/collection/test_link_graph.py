@@ -121,7 +121,7 @@ def test_relevant_excludes_copies(graph_of: Maker) -> None:
     assert ["a"] == [names[vertex] for vertex in graph.relevant(0.5).nonzero()[0]]
 
 
-def test_breadth_first_of_empty_log(graph_of: Maker) -> None:
+def test_breadth_first_of_empty_log_is_empty(graph_of: Maker) -> None:
     graph, _ = graph_of([Seed("a")])
     order, depth = graph.breadth_first()
     assert ([], []) == (order.tolist(), depth.tolist())

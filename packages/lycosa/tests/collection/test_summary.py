@@ -100,7 +100,7 @@ def test_summary_of_running_crawl(directory: Path) -> None:
     lock.release()
 
 
-def test_summary_without_lock_file(directory: Path) -> None:
+def test_summary_without_lock_file_is_not_running(directory: Path) -> None:
     (directory / "lock").unlink()
     assert (4, False) == (summarise(directory).pages, summarise(directory).running)
 
@@ -118,7 +118,7 @@ def test_summary_before_first_crawl(tmp_path: Path) -> None:
         summarise(tmp_path)
 
 
-def test_summary_without_pages(tmp_path: Path) -> None:
+def test_summary_without_pages_has_zeros(tmp_path: Path) -> None:
     Lock(tmp_path).release()
     (tmp_path / CONFIG).write_text(Options(topic="reefs").to_toml())
     SqliteLog(tmp_path / NAME).close()

@@ -67,7 +67,7 @@ def test_spilled_array_refuses_other_state() -> None:
             SpilledArray((2,), np.int32, 3).restore({"rows": expected})
 
 
-def test_spilled_array_without_writable_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spilled_array_raises_without_writable_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     rows = SpilledArray((), np.int32, 1)
     rows.append(5)

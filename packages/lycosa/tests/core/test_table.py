@@ -198,7 +198,7 @@ def test_fit_accepts_matrix() -> None:
     assert [[1, 1, 1], [7, 7, 7]] == grown[1:3].tolist()
 
 
-def test_absorb_links_without_relevance() -> None:
+def test_absorb_links_without_relevance_counts_as_zero() -> None:
     table = Table()
     table.add_seed("a")
     visit = Visit("a", "page", "gone", 1, links=Links(["b"], ["b"], [""], [""], [0]))

@@ -55,7 +55,7 @@ def test_durations_and_sizes_are_rounded() -> None:
     assert ("999 B", "1 kB", "1.0 TB") == (size(999), size(1000), size(10**12))
 
 
-def test_when_out_of_range() -> None:
+def test_when_of_time_out_of_range_is_unknown() -> None:
     assert ("1 January 1970, 00:01 UTC", "at an unknown time") == (when(60.0), when(1e300))
 
 

@@ -299,7 +299,7 @@ def test_why_seed_waits_first(tmp_path: Path) -> None:
     assert (math.inf, 1, 2) == (why.views[0].priority, why.views[0].rank, why.views[0].waiting)
 
 
-def test_why_of_empty_log(tmp_path: Path) -> None:
+def test_why_of_empty_log_raises(tmp_path: Path) -> None:
     path = write(tmp_path / "crawl", [])
     for _ in range(2):
         with raises_input_error("nothing-to-do"):

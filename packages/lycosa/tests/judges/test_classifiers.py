@@ -66,7 +66,7 @@ def test_platt_by_hand() -> None:
     assert (a, b) == (pytest.approx(-np.log(3), abs=1e-5), pytest.approx(0.0, abs=1e-6))
 
 
-def test_platt_without_positive_examples() -> None:
+def test_platt_without_positive_examples_is_finite() -> None:
     a, b = _platt(np.array([0.5, -0.5, 1.5]), np.array([False, False, False]))
     assert np.isfinite([a, b]).all()
     assert 1 / (1 + np.exp(b)) < 0.5

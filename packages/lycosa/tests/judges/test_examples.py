@@ -36,7 +36,7 @@ def test_centroid_ignores_pages_without_words() -> None:
 
 
 @pytest.mark.parametrize("pages", [[], [Page("ok"), Page("ok", marked="the of")]])
-def test_centroid_without_words(pages: list[Page]) -> None:
+def test_centroid_of_pages_without_words_raises(pages: list[Page]) -> None:
     with raises_input_error("empty-file"):
         centroid(pages)
 

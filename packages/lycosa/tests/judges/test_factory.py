@@ -71,12 +71,12 @@ def test_make_judge_user_class() -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.spaces.graph:Nothing", ":Thing"])
-def test_make_judge_user_class_not_found(name: str) -> None:
+def test_make_judge_user_class_not_found_raises(name: str) -> None:
     with pytest.raises(InputError, match=r"cannot load the judge.*module:Class"):
         make_judge(Options(judge=name))
 
 
-def test_make_judge_user_class_without_threshold() -> None:
+def test_make_judge_user_class_without_threshold_raises() -> None:
     with pytest.raises(InputError, match="cannot load the judge"):
         make_judge(Options(judge="lycosa.judges.base:LanguageJudge", threshold=0.5))
 
@@ -121,7 +121,7 @@ def test_make_judge_user_class_with_words_and_parameters() -> None:
     assert ("coral", 0.7, 3) == (made.words, made.threshold, made.size)
 
 
-def test_make_judge_user_class_without_words() -> None:
+def test_make_judge_user_class_without_words_raises() -> None:
     with raises_input_error("bad-plugin", "it has no parameter 'words' for 'coral'"):
         make_judge(Options(judge="lycosa.judges.space_judge:SpaceJudge", topic="coral"))
 

@@ -145,7 +145,7 @@ def test_diff_cuts_long_words_after_punctuation() -> None:
     assert [("removed", "2024/"), ("added", "2025/")] == changed
 
 
-def test_diff_of_empty_texts() -> None:
+def test_diff_of_empty_text_adds_or_removes_all() -> None:
     assert [] == diff("", " \n ").rows
     assert ["added"] == states(diff("", "Reefs"))
     assert ["removed"] == states(diff("Reefs", ""))

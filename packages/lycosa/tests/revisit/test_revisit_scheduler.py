@@ -82,7 +82,7 @@ def test_watched_pages_are_relevant_pages_seeds_and_sitemaps(tmp_path: Path) -> 
         assert {FRONT, PAGE, SITEMAP} | more == {visit.node for visit in told.visits if visit.follows}
 
 
-def test_refresh_of_crawl_without_pages(tmp_path: Path) -> None:
+def test_refresh_of_crawl_without_pages_ends_at_once(tmp_path: Path) -> None:
     script = Script({PAGE: [GONE]})
     crawl(tmp_path / "c", script)
     told = refresh(tmp_path / "c", script, 1)

@@ -30,7 +30,7 @@ def test_behaviours_patterns_are_searched_in_url() -> None:
     assert AUTOMATIC == behaviours.number("http://news.a.test/")
 
 
-def test_behaviours_invalid_pattern_or_period() -> None:
+def test_behaviours_reject_invalid_pattern_or_period() -> None:
     with pytest.raises(InputError, match=r"'\(' is not a regular expression"):
         Behaviours(now=["("])
     with pytest.raises(InputError, match="'frequent' is 'often'"):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lycosa.spaces.mastodon import Api, BadAnswer, complaint, place, read_answer
+from lycosa.spaces.mastodon import Api, BadResponse, error_message, parse_node, parse_response
 
 ACCOUNT = "https://social.example/api/v1/accounts/7/statuses?limit=40"
 ALICE = {"id": "7", "acct": "alice", "display_name": "Alice"}
@@ -22,11 +22,11 @@ ALICE = {"id": "7", "acct": "alice", "display_name": "Alice"}
     ],
 )
 def test_place_of_accounts_hashtags_and_searches(typed: str, expected: str) -> None:
-    assert expected == place(Api("https://social.example").node(typed) or "")[0]
+    assert expected == parse_node(Api("https://social.example").node(typed) or "")[0]
 
 
 def test_place_of_other_urls_is_empty() -> None:
-    assert ("", "") == place("https://social.example/about")
+    assert ("", "") == parse_node("https://social.example/about")
 
 
 def test_next_page_stays_with_account() -> None:
@@ -38,14 +38,14 @@ def test_next_page_stays_with_account() -> None:
 @pytest.mark.parametrize("visibility", ["unlisted", "private", "direct"])
 def test_read_response_drops_non_public_statuses(visibility: str) -> None:
     statuses = [{"account": ALICE, "visibility": visibility, "content": "<p>secret</p>"}]
-    assert "" == read_answer(json.dumps(statuses).encode(), ACCOUNT).text
+    assert "" == parse_response(json.dumps(statuses).encode(), ACCOUNT).text
 
 
 def test_read_response_rejects_invalid_json() -> None:
-    with pytest.raises(BadAnswer):
-        read_answer(b"<html>", ACCOUNT)
+    with pytest.raises(BadResponse):
+        parse_response(b"<html>", ACCOUNT)
 
 
 def test_error_message_of_response() -> None:
-    assert "Record not found" == complaint(b'{"error": "Record not found"}')
-    assert "" == complaint(b"<html>")
+    assert "Record not found" == error_message(b'{"error": "Record not found"}')
+    assert "" == error_message(b"<html>")

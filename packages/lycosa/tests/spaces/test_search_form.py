@@ -312,8 +312,8 @@ def test_node_rejects_invalid_keyword(text: str) -> None:
 @pytest.mark.parametrize(
     ("parameters", "complaint"),
     [
-        ("url=http://a.test/search", "needs {} where the keyword is"),
-        ("url=http://a.test/{}/{}", "needs {} where the keyword is"),
+        ("url=http://a.test/search", "needs {} in place of the keyword"),
+        ("url=http://a.test/{}/{}", "needs {} in place of the keyword"),
         ("url=ftp://a.test/{}", "must be a web URL"),
         ("url=http://a.test/{},record=(", "not a regular expression"),
         ("url=http://a.test/{},pages=0", "1 or more"),

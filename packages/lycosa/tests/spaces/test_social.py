@@ -143,7 +143,7 @@ def test_node_rejects_invalid_seeds(typed: str) -> None:
     ["https://social.example/@alice", "https://social.example/?a=b", "ftp://social.example", "so cial", "@x@y"],
 )
 def test_server_rejects_invalid_urls(server: str) -> None:
-    with pytest.raises(InputError, match="is not the address of a server"):
+    with pytest.raises(InputError, match="must be the URL of a server"):
         space(server)
 
 
@@ -152,7 +152,7 @@ def test_server_defaults_to_https() -> None:
 
 
 def test_social_rejects_invalid_parameters() -> None:
-    with pytest.raises(InputError, match="pages=0: it must be 1 or more"):
+    with pytest.raises(InputError, match="'pages' is 0: it must be 1 or more"):
         space("social.example", more=",pages=0")
     with pytest.raises(InputError, match="social needs server"):
         make_space(Options(space="social"), Time())

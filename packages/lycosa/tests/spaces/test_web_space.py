@@ -11,7 +11,7 @@ import pytest
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Kind, Page, Task, Visit
 from lycosa.spaces.web_space import BACKOFF, ROBOTS_HOPS, WebSpace
-from lycosa.web.apart import DecodedAnswer
+from lycosa.web.apart import DecodedResponse
 from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage
 from lycosa.web.dates import parse_retry_after
 from lycosa.web.fetch import Response
@@ -127,7 +127,7 @@ class Pool:
         body: bytes = work.args[1]
         self.reading[body] = asyncio.get_running_loop().create_future()
         await self.reading[body]
-        return DecodedAnswer(len(body), True, read_body(body, URL, "text/html"), "odd" if body == b"bad" else "")
+        return DecodedResponse(len(body), True, read_body(body, URL, "text/html"), "odd" if body == b"bad" else "")
 
     def close(self) -> None:
         self.reading.clear()

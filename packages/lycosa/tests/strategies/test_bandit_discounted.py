@@ -38,7 +38,7 @@ def test_discounted_sums_by_hand() -> None:
     assert [2, 1, 0] == bandit.pulls_, "how often each was pulled is not forgotten"
 
 
-def test_values_without_spread() -> None:
+def test_values_without_spread_by_hand() -> None:
     """Values are (S / m + 1) / (N + 1), where m is the discounted mean of all rewards; 1 for an arm never pulled."""
     lately = DiscountedRewards(arms=3, discount=0.5, width=0.0)
     for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):

@@ -122,7 +122,7 @@ def test_read_scores_names_bad_line(tmp_path: Path, line: bytes) -> None:
         strategy(f"oracle,scores={path}")
 
 
-def test_read_scores_missing_file(tmp_path: Path) -> None:
+def test_read_scores_missing_file_raises(tmp_path: Path) -> None:
     with raises_input_error("unreadable-file", match=r"nowhere\.tsv"):
         estimator(f"oracle,scores={tmp_path / 'nowhere.tsv'}")
 

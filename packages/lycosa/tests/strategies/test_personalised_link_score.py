@@ -39,7 +39,7 @@ def test_priority_adds_each_parent() -> None:
     assert 0.125 + 0.75 + 3 + (0.5 + 0.25 + 0.0) == teach(guide, table, "r", 0.0, 0.0, 0.125)
 
 
-def test_priority_without_url_scores() -> None:
+def test_priority_without_url_scores_omits_their_term() -> None:
     assert 0.0 + 0.25 + 1 + 0.5 == teach(LinkScore(), Table(), "p", 0.5, 0.25)
     assert ("url",) == LinkScore().wants
 

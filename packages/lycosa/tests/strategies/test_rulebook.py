@@ -199,7 +199,7 @@ def test_load_names_line_and_reason(tmp_path: Path, text: str, code: str, place:
         RuleBook.load(path)
 
 
-def test_load_missing_and_binary_files(tmp_path: Path) -> None:
+def test_load_rejects_missing_and_binary_files(tmp_path: Path) -> None:
     with raises_input_error("unreadable-file"):
         RuleBook.load(tmp_path / "none.tsv")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")

@@ -83,7 +83,7 @@ def test_bandits_reject_steering_parameters() -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.strategies:Nothing"])
-def test_estimator_missing_module_or_class(name: str) -> None:
+def test_estimator_missing_module_or_class_raises(name: str) -> None:
     with raises_input_error("bad-plugin", match=name):
         estimator(name)
 

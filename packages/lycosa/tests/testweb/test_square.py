@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from lycosa.spaces.mastodon import read_answer
+from lycosa.spaces.mastodon import parse_response
 from lycosa.testweb.embedded_web import Web
 from lycosa.testweb.square import STATUSES, Square
 
@@ -29,7 +29,7 @@ def test_document_of_account_and_statuses() -> None:
     numbers = [int(status["id"]) for status in statuses]
     assert (STATUSES, sorted(numbers, reverse=True)) == (len(statuses), numbers)
     assert numbers[3:] == [int(status["id"]) for status in square_json(web, f"{path}&max_id={numbers[2]}")]
-    assert len(read_answer(json.dumps(statuses).encode(), HOST + path).statuses) == STATUSES
+    assert len(parse_response(json.dumps(statuses).encode(), HOST + path).statuses) == STATUSES
     assert 404 == web.response(f"{HOST}/api/v1/accounts/lookup?acct=nobody").status
     assert 404 == web.response(f"{HOST}/api/v1/accounts/601/statuses").status
 

@@ -73,7 +73,7 @@ def test_vectors_weigh_repeated_words() -> None:
     assert expected == pytest.approx(vectors([" ".join(["reef", *between, "reef"])])[0], abs=STEP)
 
 
-def test_vectors_without_rare_words() -> None:
+def test_vectors_omit_rare_words_on_request() -> None:
     text, known = "coral organisms zyxomma lycosidae", "coral organisms"
     assert vectors([known])[0] == pytest.approx(vectors([text], rare=False)[0], abs=0.01)
     assert vectors([known])[0] @ vectors([text])[0] < 0.95

@@ -112,7 +112,7 @@ def test_trail_of_cycles_and_self_references(tmp_path: Path) -> None:
     assert ["ab", "bc", "cd", "ax", "de", "dc", "ca", "ab"] == steps(done), "a move made twice counts twice"
 
 
-def test_train_browse_cycle_without_relevant_page(tmp_path: Path) -> None:
+def test_train_browse_cycle_without_relevant_page_adds_note(tmp_path: Path) -> None:
     done = trained(tmp_path, entry("a", False, "b", RAIL), entry("b", False, "a", OWL), entry("c", True, "", REEF))
     assert {"a": 3, "b": 3, "c": 0} == states(done)
     assert any(
@@ -120,14 +120,14 @@ def test_train_browse_cycle_without_relevant_page(tmp_path: Path) -> None:
     )
 
 
-def test_trail_of_unknown_referrer(tmp_path: Path) -> None:
+def test_trail_starts_at_unknown_referrer(tmp_path: Path) -> None:
     done = trained(tmp_path, *PATH, entry("f", True, "elsewhere", REEF))
     assert 0 == states(done)["f"]
     assert 5 == len(done.browsing.steps)
     assert "1 visits have a referrer that is not in the record: these visits start a path" in done.notes
 
 
-def test_trail_of_visits_without_referrers() -> None:
+def test_trail_of_visits_without_referrers_follows_time() -> None:
     visits = [
         BrowsingVisit("c", time=1900.0 + 1800),
         BrowsingVisit("a", time=0.0),
@@ -231,13 +231,13 @@ def test_train_browse_with_one_relevant_page(tmp_path: Path) -> None:
     assert any(note.startswith("only one relevant page") for note in done.notes)
 
 
-def test_train_browse_without_relevant_pages(tmp_path: Path) -> None:
+def test_train_browse_without_relevant_pages_raises(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no page of .*record.jsonl is labelled as relevant: label some"):
         trained(tmp_path, *PATH[:3])
     assert not (tmp_path / "out.browsing").exists()
 
 
-def test_train_browse_without_irrelevant_pages(tmp_path: Path) -> None:
+def test_train_browse_without_irrelevant_pages_raises(tmp_path: Path) -> None:
     lines = [entry("a", None, "", RAIL), entry("b", True, "a", REEF), entry("c", True, "b", REEF + " x")]
     with pytest.raises(InputError, match=r"label some, .*\(--unlabelled no\), .*\(--positives-only\)"):
         trained(tmp_path, *lines)
@@ -259,7 +259,7 @@ def test_positives_only_clusters_relevant_pages(tmp_path: Path) -> None:
     assert {0, 1, 2} == set(browsing.state.tolist())
 
 
-def test_positives_only_without_other_pages(tmp_path: Path) -> None:
+def test_positives_only_without_other_pages_adds_note(tmp_path: Path) -> None:
     done = trained(
         tmp_path, *(entry(f"p{n}", True, "", f"{REEF} c{n} c{n + 1}") for n in range(5)), positives_only=True
     )
@@ -277,7 +277,7 @@ def test_unavailable_pages_stay_on_paths(tmp_path: Path) -> None:
     assert "2 pages without words are on paths only" in done.notes
 
 
-def test_train_browse_without_words(tmp_path: Path) -> None:
+def test_train_browse_without_words_raises(tmp_path: Path) -> None:
     bare = [entry("a", False), entry("b", True, "a")]
     with pytest.raises(
         InputError, match=r"none of the 1 relevant pages .* could be read \(1 nowhere\): put their text"

@@ -62,7 +62,7 @@ def test_train_uses_all_pages_for_model(tmp_path: Path) -> None:
     assert contents[0] == contents[1] == contents[2]
 
 
-def test_train_without_held_out_pages(tmp_path: Path) -> None:
+def test_train_without_held_out_pages_has_no_quality(tmp_path: Path) -> None:
     assert run(write(tmp_path / "pages", COUNTS), held_out=0.0).quality is None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lycosa.web.declared import MAX_VALUE_LENGTH, find_addresses, read_json_ld
+from lycosa.web.declared import MAX_VALUE_LENGTH, find_urls, read_json_ld
 from lycosa.web.html import extract
 from tables import each
 
@@ -38,7 +38,7 @@ def test_read_json_ld_ignores_malformed_data(data: str) -> None:
     ]
 )
 def test_find_urls_without_punctuation(text: str, expected: list[str]) -> None:
-    assert expected == [text[start:end] for start, end in find_addresses(text)]
+    assert expected == [text[start:end] for start, end in find_urls(text)]
 
 
 def test_read_json_ld_is_bounded() -> None:

@@ -63,7 +63,7 @@ def through(
             DnsCache(time, fail),
             Politeness(time),
             proxy=ProxySettings(f"http://127.0.0.1:{port}", login=user),
-            on_proxy_lost=upstream.lost.append,
+            on_proxy_failure=upstream.lost.append,
         )
         try:
             return await body(transport)
@@ -154,7 +154,7 @@ def test_fetch_reports_lost_proxy() -> None:
         await listening.wait_closed()
         time, lost = asyncio.get_running_loop().time, list[str]()
         transport = HttpTransport(
-            time, Guard(), DnsCache(time), Politeness(time), proxy=proxy, on_proxy_lost=lost.append
+            time, Guard(), DnsCache(time), Politeness(time), proxy=proxy, on_proxy_failure=lost.append
         )
         with pytest.raises(FetchError) as error:
             await transport.fetch("http://a.example/", HEADERS)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from lycosa.web.apart import JOBS, DecodedAnswer, write_message
+from lycosa.web.apart import JOBS, DecodedResponse, write_message
 from lycosa.web.html import ParsedPage
 from lycosa.web.parse_process import (
     LARGE_BODY,
@@ -109,7 +109,7 @@ def test_read_page_falls_back_without_workers(monkeypatch: pytest.MonkeyPatch) -
         read_page(PAGE, URL, "text/html", in_worker=True)
 
 
-async def _answers(pool: WorkerPool, *bodies: bytes) -> list[DecodedAnswer]:
+async def _answers(pool: WorkerPool, *bodies: bytes) -> list[DecodedResponse]:
     given = [("answer", body, "", 1_000_000, LARGE_BODY, URL, "text/html", "lycosa") for body in bodies]
     return await asyncio.gather(*(pool.run_in_thread(partial(pool.run, *each, retry=True)) for each in given))
 
@@ -173,7 +173,7 @@ def test_run_after_close_and_timeout_fails(monkeypatch: pytest.MonkeyPatch) -> N
     asyncio.run(read())
     with pytest.raises(OSError, match="closed"):
         pool.run("page", PAGE, URL, "")
-    monkeypatch.setattr("lycosa.web.parse_process.ANSWER_TIMEOUT", 0.0)
+    monkeypatch.setattr("lycosa.web.parse_process.RESULT_TIMEOUT", 0.0)
     with pytest.raises(Unreadable, match="took more than 0 s"):
         WorkerPool(1).run("page", PAGE, URL, "")
 

@@ -151,7 +151,7 @@ def test_resolve_keeps_order_and_base() -> None:
     ]
 
 
-def test_resolve_against_invalid_base() -> None:
+def test_resolve_against_invalid_base_is_none() -> None:
     assert resolve("not a url", ["a", "http://example.com/"]) == [None, None]
 
 

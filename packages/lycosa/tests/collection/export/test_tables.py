@@ -197,7 +197,7 @@ def test_parquet_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.Monk
     assert "ZSTD" == file.metadata.row_group(0).column(0).compression
 
 
-def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many(tmp_path / "crawl", 1)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with raises_input_error("missing-package", match=r"lycosa\[parquet\]"):

@@ -85,7 +85,7 @@ def test_gather_best_pages(tmp_path: Path) -> None:
     assert ["a", "b", "c", "d"] == [card.node for card in report.cards]
 
 
-def test_gather_without_relevant_pages(tmp_path: Path) -> None:
+def test_gather_lists_closest_pages_if_none_is_relevant(tmp_path: Path) -> None:
     report = report_of(tmp_path, Setting("threshold", 0.5, 1.0), Seed("a"), page("a", 0.1, ["b"]), page("b", 0.2))
     assert (0, ["b", "a"]) == (report.relevant, [card.node for card in report.best])
     assert "Closest pages" in render(report)

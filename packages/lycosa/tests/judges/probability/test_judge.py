@@ -319,7 +319,7 @@ def test_quality_set_by_others_is_learned() -> None:
     assert "stuffed text" in crawl.judge.explain(visit)
 
 
-def test_examples_without_words() -> None:
+def test_examples_are_sufficient_without_topic_words() -> None:
     shown = Probability.from_examples([page(f"http://x.test/{number}", SEA, 50 + number) for number in range(4)])
     crawl = JudgedCrawl(Probability(examples=shown))
     crawl.visit_mixed()

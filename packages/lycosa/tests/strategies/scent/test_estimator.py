@@ -130,7 +130,7 @@ def test_words_in_pages_by_hand() -> None:
     assert close(lift / math.sqrt(2) / S) == crawl.term("context in pages", TROUT)
 
 
-def test_words_of_empty_texts() -> None:
+def test_words_of_empty_texts_have_lift_0() -> None:
     crawl = two_pages()
     for term in ("anchor words", "anchor in pages", "context in pages"):
         assert 0 == crawl.term(term, HERON)
@@ -327,7 +327,7 @@ def test_scent_works_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scores[0] == scores[1]
 
 
-def test_anchor_meaning_without_topic_words() -> None:
+def test_anchor_meaning_is_high_for_related_words() -> None:
     crawl = Crawl(Scent(words="marine biology"))
     crawl.visit(
         SEED, 0.0, make_links((SALMON, "ocean fish", "underwater life"), (TROUT, "parliament", "general election"))
@@ -414,7 +414,7 @@ def test_learn_page_that_links_to_itself_only() -> None:
     assert [] == crawl.visit(SEED, 0.5, Links.to(SEED, SEED)).tolist()
 
 
-def test_learn_redirect_without_target() -> None:
+def test_learn_redirect_without_target_returns_its_row() -> None:
     crawl = Crawl()
     step = Step(Visit(SEED, "redirect", "redirect", 1), 0, np.zeros(0, np.intp), np.zeros(0, np.float32))
     assert [0] == crawl.scent.learn(step, crawl.table).tolist()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.sources.results import MAX_RESULTS, boilerplate_links, is_html_answer, parse_results
+from lycosa.web.sources.results import MAX_RESULTS, boilerplate_links, is_html_response, parse_results
 
 HERE = "https://find.example/search?q=reefs"
 A, B = "https://a.example/reef", "https://b.example/coral"
@@ -27,7 +27,7 @@ def test_parse_results_feed() -> None:
     items = f"<item><title>Reef</title><link>{A}</link></item><item><title>Coral</title><link>{B}</link></item>"
     rss = f"<rss><channel><link>https://find.example/</link>{items}</channel></rss>".encode()
     assert {A: "Reef", B: "Coral"} == parse_results(rss, HERE, "text/xml")
-    assert not is_html_answer(rss, "text/html")
+    assert not is_html_response(rss, "text/html")
 
 
 def test_parse_results_page_without_boilerplate() -> None:

@@ -93,7 +93,7 @@ def test_neighbourhood_of_random_graphs(links: list[list[int]], chance: int) -> 
         assert as_estimated(index, node) == {name: column[node] for name, column in output.items()}
 
 
-def test_fit_of_graph_without_links() -> None:
+def test_fit_of_graph_without_links_is_nan() -> None:
     index = CorpusIndex.of({"a": [], "b": []}, {"a": 1.0})
     output = neighbourhood(index, index.score, np.zeros(0, np.float32))
     assert all(not column.any() for column in output.values())
