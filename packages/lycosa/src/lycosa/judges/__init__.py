@@ -12,7 +12,7 @@ from lycosa.core.spec import Registry, RegistryEntry
 ENTRIES = {
     "probability": RegistryEntry(
         "probability", "Probability",
-        "the probability that a person would call the page relevant; learns from seeds, examples, labels "
+        "the probability that a user would label the page relevant; learns from seeds, examples, labels "
             "and the crawl",
         "", "words or examples",
     ),

@@ -113,7 +113,7 @@ ENTRIES = {
         "ranks", "PageRank", "ranks pages by PageRank over the links seen so far", f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "url-depth": RegistryEntry(
-        "baselines", "UrlDepth", "ranks pages by how few slashes their addresses have", f"{BATSAKIS}, 2.2",
+        "baselines", "UrlDepth", "ranks pages by the slashes in their URLs, fewest first", f"{BATSAKIS}, 2.2",
     ),
     "out-links": RegistryEntry(
         "baselines", "OutLinks", "ranks links by the number of links on their page", f"{BATSAKIS}, 2.2",
@@ -140,7 +140,7 @@ ENTRIES = {
         f"{GOURITEN}, 7.1 and 8.2; Abiteboul et al. 2003",
     ),
     "opic-alpha": RegistryEntry(
-        "opic_alpha", "OpicAlpha", "OPIC with cash shared by how promising links look", f"{GOURITEN}, estimator 3",
+        "opic_alpha", "OpicAlpha", "OPIC with cash shared by the relevance of links", f"{GOURITEN}, estimator 3",
         TOPIC,
     ),
     "otie": RegistryEntry(
@@ -217,7 +217,7 @@ ENTRIES = {
         f"{GOURITEN}, 6", TRUTH,
     ),
     "link-score": RegistryEntry(
-        "personalised", "LinkScore", "sum of address, link text, number of linking pages and their relevance",
+        "personalised", "LinkScore", "sum of URL, link text, number of linking pages and their relevance",
         PERSONALISED, TOPIC,
     ),
     "url-optimisation": RegistryEntry(
@@ -225,7 +225,7 @@ ENTRIES = {
         arguments={"least": 1.1},
     ),
     "nb-links": RegistryEntry(
-        "nb_links", "NaiveBayesLinks", "Naive Bayes on the words of address and link text, updated with every page",
+        "nb_links", "NaiveBayesLinks", "Naive Bayes on the words of URL and link text, updated with every page",
         PERSONALISED, TOPIC,
     ),
     "personalised": RegistryEntry(
@@ -238,7 +238,7 @@ ENTRIES = {
         "Pham, Santos, Freire 2019", TOPIC,
     ),
     "crawl4ai": RegistryEntry(
-        "crawl4ai", "Crawl4Ai", "ranks links by the topic's words in their address, ten at a time", "crawl4ai 2025",
+        "crawl4ai", "Crawl4Ai", "ranks links by the topic's words in their URL, ten at a time", "crawl4ai 2025",
         KEYWORDS,
     ),
     "qfirst": RegistryEntry(
@@ -255,15 +255,15 @@ ENTRIES = {
     ),
     "sb-classifier": RegistryEntry(
         "sleeping_bandit", "SleepingBandit",
-        "bandit over groups of links in similar places on their pages, with a classifier of addresses",
+        "bandit over groups of links in similar places on their pages, with a classifier of URLs",
         "Gauquier, Manolescu, Senellart 2026", TOPIC,
     ),
     "deep-deep": RegistryEntry(
-        "deep_deep", "DeepDeep", "Q-learning on the letters of link text and address, updated as the crawl goes",
+        "deep_deep", "DeepDeep", "Q-learning on the letters of link text and URL, updated during the crawl",
         "TeamHG-Memex 2016", TOPIC,
     ),
     "tres": RegistryEntry(
-        "tres", "Tres", "sorts links in a tree and chooses among its leaves with a network trained as the crawl goes",
+        "tres", "Tres", "sorts links in a tree and chooses among its leaves with a network trained during the crawl",
         "Kontogiannis et al. 2021", TOPIC,
     ),
 }  # fmt: skip
