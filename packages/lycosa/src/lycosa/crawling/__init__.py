@@ -90,7 +90,7 @@ def resume(
 ) -> Crawl:
     """Continue the crawl in a directory; `changes` to its options, such as a larger budget, are saved.
 
-    A crawl made with your own objects needs them again.
+    Your own objects of the crawl, if any, have to be passed again.
     """
     return _again(out, "resume()", changes, clock, topic=topic, strategy=strategy, space=space, authority=authority)
 
@@ -111,8 +111,8 @@ def refresh(
     """Revisit the pages of a directory that are due, or `everything`, and end when nothing more is due.
 
     Iterate over it to get each `Visit`; `lycosa.change_of(visit)` returns how its page has changed. `now` are patterns
-    of addresses to revisit first, due or not. `began` is the start time of an interrupted refresh to continue.
-    `changes` to the crawl's options are saved.
+    of URLs to revisit first, due or not. `began` is the start time of an interrupted refresh to continue. `changes` to
+    the crawl's options are saved.
     """
     keeping = RevisitPlan(once=True, everything=everything, now=list(now), requests=requests, began=began)
     own = {"topic": topic, "space": space, "authority": authority}
@@ -159,12 +159,12 @@ class Crawl:
         self.notes: list[str] = request.notes
         """Messages for the user, such as files moved away and seeds out of scope."""
         self.batch_arrivals = False
-        """Record pages that arrive together in one batch, which is faster. Only for callers that iterate to the end:
-        visits recorded but not yielded are lost to callers that stop early.
+        """Record pages that arrive together in one batch, which is faster. Only for callers that iterate to the end: a
+        caller that stops early misses visits that are recorded but not yielded.
         """
-        self.model_updates = 0  # labels that the judge has learned from
+        self.model_updates = 0  # number of labels that the judge has learned from
         self.lost = ""
-        """Reason why the crawl was stopped: proxy gone or disk full; empty otherwise."""
+        """Reason why the crawl was stopped from outside (proxy gone, disk full); empty otherwise."""
         self._files = CrawlFiles(request)
         self._notifier: Notifier | None = None
         self._snapshots: SnapshotWriter | None = None
@@ -181,11 +181,11 @@ class Crawl:
 
     @property
     def command(self) -> str:
-        """Subcommand that continues the crawl."""
+        """Subcommand of `lycosa` that continues the crawl."""
         return self.request.command
 
     async def open(self) -> Engine:
-        """Prepare everything without fetching pages; otherwise done on the first iteration."""
+        """Prepare the crawl without fetching pages; otherwise done on the first iteration."""
         request, files = self.request, self._files
         try:
             self._work(True)
@@ -298,7 +298,7 @@ class Crawl:
             await self.close()
 
     def stop(self) -> None:
-        """Stop when the visits in flight have arrived."""
+        """Stop the crawl as soon as the visits in flight have arrived."""
         self._stopping = True
         if self.engine is not None:
             self.engine.stop()

@@ -41,14 +41,14 @@ AT_ONCE = 10  # events folded before other tasks run
 
 
 async def assemble(request: CrawlRequest, files: CrawlFiles) -> Assembly:
-    """Build the parts of a crawl. `Assembly.restore_snapshot` then replays its log."""
+    """Build the parts of a crawl; afterwards call `Assembly.restore_snapshot` to replay its log."""
     learned, news, searched = await _open(request, files, request.make_space())
     engine, probability = _engine(request, files, learned)
     return Assembly(request, files, engine, learned, news, probability, searched)
 
 
 def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -> tuple[Engine, bool]:
-    """Return a new engine, and whether its judge gives probabilities."""
+    """Return a new engine, and whether its judge returns probabilities."""
     space, options = request.make_space(), request.options
     judge = request.make_judge(learned)
     strategy = _strategy(request)
@@ -98,14 +98,14 @@ def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -
 
 @dataclass
 class Assembly:
-    """The parts of a crawl."""
+    """The parts of a crawl before it runs: files, engine, learned terms and events to record."""
 
     request: CrawlRequest
     files: CrawlFiles
     engine: Engine  # replaced by `restore_snapshot` if the snapshot did not fit
     learned: dict[str, Any]  # terms of a file or of example pages
-    news: list[Event]  # from learning terms, not recorded yet
-    probability: bool  # the judge gives probabilities
+    news: list[Event]  # events from learning terms, not recorded yet
+    probability: bool  # true if the judge returns probabilities
     searched: list[str]  # seeds from search engines
 
     async def restore_snapshot(self) -> None:
@@ -123,7 +123,7 @@ class Assembly:
             nodes.setdefault(node, "page")
         nodes = {node: kind for node, kind in nodes.items() if engine.owns(node)}
         now = request.clock()
-        # Seeds first: sitemaps in a robots.txt only count if the host has a seed.
+        # Seeds first, because sitemaps in a robots.txt only count if the host has a seed.
         news: list[Event] = [Seed(node, now, kind) for node, kind in nodes.items() if self._is_new(node)]
         news += [*self.news, Setting("threshold", engine.judge.threshold, now)]
         if request.is_watch:
@@ -157,7 +157,7 @@ class Assembly:
                 folded += AT_ONCE
                 self.request.progress("reading the log", min(folded, later), later)
                 await asyncio.sleep(0)
-        if folded:  # numbers may be missing in a repaired log
+        if folded:  # sequence numbers may be missing in a repaired log
             self.request.progress("reading the log", later, later)
         scheduler = refresher_of(engine.scheduler)
         if scheduler is not None and "watched" not in engine.tally.settings:
@@ -201,7 +201,7 @@ class Assembly:
 async def _open(
     request: CrawlRequest, files: CrawlFiles, space: Space
 ) -> tuple[dict[str, Any], list[Event], list[str]]:
-    if not request.resuming:  # before anything is written, as an example may not be readable
+    if not request.resuming:  # before anything is written, because an example may not be readable
         learned, news = await learn_terms(request, space)
         asked = await ask_engines(request.options, space, request.clock)
         files.open()
@@ -216,7 +216,7 @@ async def _open(
 
 
 async def _known_terms(request: CrawlRequest, files: CrawlFiles, space: Space) -> tuple[dict[str, Any], list[Event]]:
-    """Return the terms in the log of an earlier run."""
+    """Return the terms that an earlier run has logged."""
     if not request.lacks_terms or not isinstance(files.log, SqliteLog):
         return {}, []
     if known := files.log.setting("learned", {}):
@@ -276,7 +276,7 @@ def _refresher(request: CrawlRequest, files: CrawlFiles, space: Space, threshold
 
 
 async def learn_terms(request: CrawlRequest, space: Space) -> tuple[dict[str, Any], list[Event]]:
-    """Return the terms of a file or of example pages, and the events to record: a resumed crawl needs neither."""
+    """Return the terms of a file or of example pages, and the events to record for later runs."""
     options, news = request.options, list[Event]()
     if not options.terms and not options.examples:
         return {}, []
@@ -295,7 +295,7 @@ async def learn_terms(request: CrawlRequest, space: Space) -> tuple[dict[str, An
 
 
 async def _example(request: CrawlRequest, space: Space, name: str) -> tuple[Page, list[Event]]:
-    """Return an example page from a file or the web, and the visits it took."""
+    """Return an example page from a file or the web, and the visits made to fetch it."""
     if not is_http(name):
         return read_example_page(name, whole_text=request.options.whole_text), []
     node = check_seed(name)

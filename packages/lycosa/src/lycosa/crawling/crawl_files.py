@@ -74,7 +74,7 @@ class CrawlFiles:
         if request.keeping is None:
             self.spill_file = request.path / SPILLED
         if not request.resuming:
-            options = request.options = options.with_files(directory.options.files())  # with its own copies
+            options = request.options = options.with_files(directory.options.files())  # with the directory's own copies
         self._kept = replace(options, max_time=directory.options.max_time)  # a time limit applies to one run
         log = self.log = directory.log()
         log.command = request.command
@@ -91,7 +91,7 @@ class CrawlFiles:
             directory.save()
 
     def events(self, after: int = 0) -> Generator[Event, None, None]:
-        """Yield the log's events after a number, noting their judge and the archived payloads."""
+        """Yield the log's events after a number; note their judge and the archived payloads."""
         for event in self.log.events("seq > ?", given=(after,)) if isinstance(self.log, SqliteLog) else self.log:
             if isinstance(event, Visit | ModelUpdate):
                 self.judged_by = event.judge or self.judged_by
@@ -121,11 +121,11 @@ class CrawlFiles:
 
 
 MIN_FREE_BYTES = 100_000_000  # minimum free bytes on the disk, for pages in flight and closing the log
-CHECK_VISITS, CHECK_BYTES = 100, 20_000_000  # visits or bytes received between two checks
+CHECK_VISITS, CHECK_BYTES = 100, 20_000_000  # number of visits, or bytes received, between two checks
 
 
 class DiskGuard:
-    """Stops the crawl before the disk is full, or its directory exceeds `most` bytes (0: no limit)."""
+    """Stops the crawl before the disk is full, or when its directory exceeds `most` bytes (0: no limit)."""
 
     def __init__(
         self, directory: Path, most: int = 0, free: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free
@@ -146,7 +146,7 @@ class DiskGuard:
         try:
             free, taken = self._free(self.directory), size_of(self.directory) if self.most else 0
         except OSError:
-            return ""  # writing there reports the error
+            return ""  # the next write there reports the error
         if free < MIN_FREE_BYTES:
             left = f"the disk of {self.directory} is nearly full, {free / 1e6:,.0f} MB are left"
             return f"{left}: free some space, then continue"
@@ -241,7 +241,7 @@ def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -
         without[:] = files.without if facts["seq"] == log.end() else ()
         return bool(same)
 
-    def wanted(names: tuple[str, ...]) -> bool:  # readers have no archive
+    def wanted(names: tuple[str, ...]) -> bool:  # readers of a crawl have no archive
         return names[0] == "engine" and names[1] not in without and " ".join(names[1:3]) not in without
 
     with _no_garbage():
@@ -256,15 +256,15 @@ def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -
 
 
 def snapshot_seq(directory: Path) -> int:
-    """Return the last event of a directory's snapshot; 0 if there is none or the code has changed."""
+    """Return the last event number of a directory's snapshot; 0 if there is none or the code has changed."""
     about = Snapshots(directory).about()
     return int(about["seq"]) if about is not None and about.get("code") == code_digest() else 0
 
 
 class SnapshotWriter:
-    """Writes snapshots of a running crawl."""
+    """Writer of the snapshots of a running crawl, within a limit of CPU time."""
 
-    spent = 0.0  # CPU seconds of all snapshots of the process
+    spent = 0.0  # CPU seconds spent on snapshots by this process
 
     def __init__(
         self,
@@ -287,7 +287,7 @@ class SnapshotWriter:
             self.write()
 
     def finish(self) -> None:
-        """Write a final snapshot if folding would take longer."""
+        """Write a final snapshot if folding the events since the last one would take longer."""
         self.write(sure=self._visits * FOLDING > max(self._cost, CHEAP))
 
     def write(self, sure: bool = False) -> bool:
@@ -304,7 +304,7 @@ class SnapshotWriter:
             spilled = getattr(self.engine, "spilled", None)
             about = {**self._bound, "seq": seq, "log": log.chain(seq), "renderer": _renderer(self.engine)}
             snapshots.write(about | {"spilled": [] if spilled is None else spilled.about()}, state)
-        except (StateMismatch, MemoryError, OverflowError):  # the log is folded instead
+        except (StateMismatch, MemoryError, OverflowError):  # without a snapshot the log is folded instead
             self.files.snapshots = None
             return False
         except OSError:
@@ -329,8 +329,8 @@ def _no_garbage() -> Iterator[None]:
             gc.enable()
 
 
-LARGE_CRAWL = 20_000  # pages from which on the indexer runs; fewer are indexed in less than a minute
-CHECK_PAGES = 5_000  # pages between two checks that it still runs
+LARGE_CRAWL = 20_000  # minimum pages for a background index; fewer are indexed in less than a minute
+CHECK_PAGES = 5_000  # pages between two checks that the indexer still runs
 
 
 class BackgroundIndexer:
@@ -368,7 +368,7 @@ def start_indexer(directory: Path, *, follow: bool = False) -> subprocess.Popen[
     with suppress(OSError):
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
-        with suppress(OSError):  # it may have ended
+        with suppress(OSError):  # the process may have ended already
             os.setpriority(os.PRIO_PROCESS, process.pid, 19)  # lowest priority
         return process
     return None

@@ -44,19 +44,19 @@ STATUS = {
     "unknown-host": -1, "unreachable": -2, "timeout": -4, "slow": -4, "crashed": -5, "invalid": -7, "refused": -5001,
     "denied": -9998,
 }  # fmt: skip
-MAX_PATH = 50  # maximum letters of a discovery path; of longer ones the last, after the number of those omitted
+MAX_PATH = 50  # maximum letters of a discovery path; of longer ones the last, preceded by the number of omitted letters
 MAX_TAIL_BYTES = 65_536  # bytes at the end of the file searched for a known line
 _HOPS = {"robots": "P", "probe": "X", "asset": "E", "search": "X", "example": "X"}
 _EVENT = re.compile(rb"(?:^|,)event:(\d+)(?:,|$)")
 
 
 class CrawlLog:
-    """Writes crawl.log while a crawl runs."""
+    """Writer of crawl.log while a crawl runs."""
 
     def __init__(self, options: Options, directory: Path, log: SqliteLog, table: Table) -> None:
         self.path = directory / (options.log_file or NAME)
         self.log, self.table = log, table
-        self.note: Callable[[str], None] = lambda text: None  # called if the file can't be written any more
+        self.note: Callable[[str], None] = lambda text: None  # called if writing failed
         self._file = -1
         self._size = 0
         self._sources: dict[str, str] = {}  # source of each redirect target
@@ -105,12 +105,12 @@ class CrawlLog:
         elif b"\n" not in tail and self._size == len(tail):  # no complete line
             os.ftruncate(self._file, 0)
             self._size = 0
-        else:  # of another crawl or program
+        else:  # written by another crawl or program
             self._set_aside()
         return known
 
     def _known(self, tail: bytes) -> tuple[int, int]:
-        """Return the last event in some lines that the crawl's log has with this URL, and the end of its line."""
+        """Return the last event in some lines that is in the crawl's log with this URL, and the end of its line."""
         end = tail.rfind(b"\n") + 1
         while end > 0:
             begin = tail.rfind(b"\n", 0, end - 1) + 1
@@ -193,7 +193,7 @@ def format_line(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes
 
 
 def parse_line(line: bytes) -> tuple[int, str]:
-    """Return event number and URL of a line; 0 if the line is not ours."""
+    """Return event number and URL of a line; the number is 0 if another program wrote the line."""
     try:
         columns = line.split()
         match = _EVENT.search(columns[11])

@@ -49,7 +49,7 @@ SpaceFunction: TypeAlias = Callable[[str], Answer | Awaitable[Answer]]
 
 
 class FunctionJudge:
-    """Judge by a function of a page; for links it gets the link text as title and the surrounding text as text.
+    """Judge that calls a function with a page; for links the page has the link text as title and their context as text.
 
     >>> judge = FunctionJudge(lambda page: "reef" in page.title + page.text)
     >>> page = Page("ok", marked="Of reefs", links=Links.to("a", "b", anchors=["More on reefs", "Home"]))
@@ -60,7 +60,7 @@ class FunctionJudge:
     exact = True
 
     def __init__(self, function: JudgeFunction, threshold: float = 0.0) -> None:
-        self.function, self.threshold = function, threshold or 0.5  # for booleans and probabilities
+        self.function, self.threshold = function, threshold or 0.5  # default for booleans and probabilities
         self.fingerprint = function_fingerprint(function)
         self._of_link = lru_cache(20_000)(self._ask_of_link)
 
@@ -86,9 +86,9 @@ class FunctionJudge:
 
 
 class FunctionEstimator(PriorityFromParents):
-    """Estimator by a function of a link."""
+    """Estimator that calls a function with a link."""
 
-    proportional: ClassVar[bool] = False  # the function may return any scale
+    proportional: ClassVar[bool] = False  # the function may return numbers on any scale
 
     def __init__(self, function: EstimatorFunction) -> None:
         self.function = function
@@ -122,7 +122,7 @@ class FunctionEstimator(PriorityFromParents):
 
 
 class FunctionSpace(Space):
-    """Space by a function of a node."""
+    """Space that calls a function with a node."""
 
     def __init__(self, function: SpaceFunction, clock: Clock = lambda: 0.0) -> None:
         self.function, self.clock = function, clock

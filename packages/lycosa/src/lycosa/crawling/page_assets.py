@@ -1,10 +1,10 @@
-"""Page assets (`--page-assets`): style sheets, scripts, pictures and fonts that relevant pages need to be displayed.
+"""Page assets (`--page-assets`): style sheets, scripts, images and fonts that relevant pages need to be displayed.
 
-They are visits of their own kind outside the frontier, subject to robots.txt, delays, address guard and archive like
-pages, but not judged and not counted by the page budget. Assets of a page come before the next page of its host. The
-needs of a page or style sheet are recorded in its visit, so that a resumed crawl knows the missing ones. Pages that
-become relevant later, or were fetched without this option, are read again from the archive. Resources that a browser
-fetched for a page are not fetched again.
+They are visits of their own kind outside the frontier. Robots.txt, delays, address guard and archive apply to them as
+to pages, but they are neither judged nor counted by the page budget. Assets of a page come before the next page of its
+host. The assets of a page or style sheet are recorded in its visit, so that a resumed crawl knows the missing ones.
+Pages that become relevant later, or were fetched without this option, are read again from the archive. Resources that a
+browser fetched for a page are not fetched again.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ class PageAssets(protocols.VisitScheduler):
         self.most, self.most_bytes = options.max_page_assets, options.max_asset_bytes
         self.patience, self.trackers = options.patience, options.render_trackers
         self.exclude = compile_patterns(options.exclude)
-        self.kept = options.render_resources != "none"  # the archive has the resources fetched by browsers
+        self.kept = options.render_resources != "none"  # true if the archive has the resources fetched by browsers
         self.bytes = 0  # bytes of all assets so far
         self._known: set[int] = set()  # hashes of URLs fetched or waiting
         self._pages = Counter[int]()  # number of assets per page
         self._waiting: dict[str, dict[str, WantedAsset]] = {}  # by host, oldest first
         self._unread: deque[str] = deque()  # pages to read again from the archive
-        self._sheets: dict[str, list[str]] = {}  # needs of style sheets that a browser fetched
+        self._sheets: dict[str, list[str]] = {}  # assets of style sheets that a browser fetched
         self._in_flight: set[str] = set()
         self._rest: dict[str, float] = {}
 
@@ -126,7 +126,7 @@ class PageAssets(protocols.VisitScheduler):
             if all(url in self._in_flight for url in queue):
                 continue
             until = self._host_ready(host_key)
-            if until == NEVER:  # a response will wake the loop; check again in any case
+            if until == NEVER:  # a response will wake the loop; check again after a second in any case
                 soonest = min(soonest, now + 1.0)
             elif until <= now + self.patience:
                 soonest = min(soonest, max(now, until))
@@ -151,7 +151,7 @@ class PageAssets(protocols.VisitScheduler):
         return visit.is_version and visit.relevance >= self.threshold and not visit.same_as
 
     def _needs(self, visit: Visit, exchange: Exchange) -> list[str] | None:
-        """Return the URLs that a page or style sheet needs; None for other content."""
+        """Return the URLs of a page's or style sheet's assets; None for other content."""
         kind = visit.data.get("type")
         if visit.outcome != "ok":
             return None
@@ -182,7 +182,7 @@ class PageAssets(protocols.VisitScheduler):
     def _learn(self, visit: Visit) -> None:
         host_key = self.host_key(visit.node)
         queue = self._waiting.get(host_key, {})
-        if queue.pop(visit.node, None) is None and visit.attempt == 1:  # of a page read again in another run
+        if queue.pop(visit.node, None) is None and visit.attempt == 1:  # requested by another run
             self._pages[_key(visit.origin)] += 1
         self._known.add(_key(visit.node))
         self.bytes += visit.size
@@ -203,7 +203,7 @@ class PageAssets(protocols.VisitScheduler):
                 self._want(table.nodes[row], None)
 
     def _want(self, node: str, needs: list[str] | None) -> None:
-        """Queue the assets of a relevant page; with `needs` None the page has to be read again first."""
+        """Queue the assets of a relevant page; with `needs` None, read the page again from the archive first."""
         key = _key(node)
         if needs is not None:
             self._pages[key] += 0
@@ -214,7 +214,7 @@ class PageAssets(protocols.VisitScheduler):
             self._unread.append(node)
 
     def _put(self, url: str, wanted: WantedAsset) -> None:
-        """Queue an asset, or instead of a style sheet that a browser fetched its needs."""
+        """Queue an asset; a style sheet that a browser has fetched is replaced by its own assets."""
         page, urls = _key(wanted.page), deque([url])
         while urls and self._pages[page] < self.most:
             url = urls.popleft()
@@ -230,7 +230,7 @@ class PageAssets(protocols.VisitScheduler):
         return self.owns(url)
 
     def _read_again(self) -> None:
-        """Read up to five pages from the archive for their needs."""
+        """Read up to five pages from the archive and queue their assets."""
         for _ in range(min(5, len(self._unread))):
             node = self._unread.popleft()
             try:
@@ -274,13 +274,12 @@ def _key(node: str) -> int:
     return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass"))
 
 
-# URLs are kept as written, with all parameters, as replay tools request the same. All parsing is linear in the size of
-# the source.
+# URLs are kept as written, with all parameters, because replay tools request the same. Parsing takes linear time.
 
-MAX_SOURCE_CHARS = 500_000  # characters read of a page or style sheet
+MAX_SOURCE_CHARS = 500_000  # maximum characters read of a page or style sheet
 _LINKED = frozenset({"stylesheet", "icon", "apple-touch-icon", "preload", "modulepreload", "manifest", "mask-icon"})
 _LOADED = frozenset({"style", "script", "image", "font", ""})  # preload types that affect the display
-# Attributes with URLs of displayed resources
+# Attributes with URLs of displayed resources.
 _SOURCES = {
     "img": ("src", "srcset"), "script": ("src",), "source": ("srcset",), "input": ("src",), "video": ("poster",),
     "image": ("href", "xlink:href"), "body": ("background",), "table": ("background",), "td": ("background",),
@@ -294,7 +293,7 @@ _CANDIDATE = re.compile(r"[\s,]*+(\S*[^\s,])(?:,|\s[^,]*+)?")
 
 
 def page_urls(source: str, url: str, limit: int) -> list[str]:
-    """Return the assets of an HTML page in document order, without duplicates, at most `most`.
+    """Return the assets of an HTML page in document order, without duplicates, at most `limit`.
 
     >>> page_urls('<link rel=stylesheet href="/a.css?v=1"><img srcset="b.png, c.png 2x">', "http://x.test/", 9)
     ['http://x.test/a.css?v=1', 'http://x.test/b.png', 'http://x.test/c.png']
@@ -316,7 +315,7 @@ def page_urls(source: str, url: str, limit: int) -> list[str]:
 
 
 def style_sheet_urls(source: str, url: str, limit: int) -> list[str]:
-    """Return the assets of a style sheet: other sheets, pictures and fonts.
+    """Return the assets of a style sheet: other sheets, images and fonts.
 
     >>> style_sheet_urls('@import "b.css"; /* url(no.png) */ a { background: url("c.png") }', "http://x.test/a.css", 9)
     ['http://x.test/b.css', 'http://x.test/c.png']
@@ -354,7 +353,7 @@ def _addresses(hrefs: Iterable[str], base: str, own: str, limit: int) -> list[st
         if not href.strip() or len(href) > MAX_LENGTH:
             continue
         url = (parse(href.strip(), base) or "").partition("#")[0]
-        named = "@" in url[: url.find("/", 8)]  # user name and password
+        named = "@" in url[: url.find("/", 8)]  # true for URLs with a user name or password
         if is_http(url) and len(url) <= MAX_LENGTH and not named and url != own.partition("#")[0]:
             found[url] = None
     return list(found)

@@ -1,4 +1,4 @@
-"""The request for a crawl, validated when it is made: before anything is written or sent."""
+"""The request for a crawl, validated on creation: before anything is written or sent."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CrawlRequest:
     path: Path | None = None
     own_judge: Judge | None = None
     strategy: Estimator | Strategy | None = None
-    space: Space | None = None  # the user's own, or the one named by the options, once made
+    space: Space | None = None  # the user's own, or the one named by the options, once created
     clock: Clock = field(default_factory=wall_clock)
     resuming: bool = False
     owns: Callable[[str], bool] | None = None  # nodes that this shard fetches; None: all
@@ -50,20 +50,20 @@ class CrawlRequest:
     keeping: RevisitPlan | None = None  # revisits of known pages
     authority: SharedPoliteness | None = None
     notes: list[str] = field(default_factory=list)  # shown to the user
-    lost: Callable[[str], None] = lambda why: None  # called when the proxy is gone
+    lost: Callable[[str], None] = lambda why: None  # called if the proxy has stopped working
     progress: ProgressCallback = no_progress  # progress of reading the log
     steps: StepTracer = NO_TRACER  # tracing of the six steps
-    suited: str = field(default="", init=False)  # strategy named by the space
+    suited: str = field(default="", init=False)  # strategy recommended by the space
 
     def __post_init__(self) -> None:
         options = self.options
-        # The user's own objects can't be made again.
+        # Own objects can't be created again from the options.
         self.has_own_parts = any(part is not None for part in (self.own_judge, self.strategy, self.space))
         self.in_directory = self.resuming  # relative paths in the options refer to the directory
         self._judge = self.own_judge  # None while it needs example pages or terms from the log
         options.check()
         if self.keeping is not None:
-            from lycosa.revisit.notify import channels_of, wanted_by  # plain crawls don't need it
+            from lycosa.revisit.notify import channels_of, wanted_by  # imported here because plain crawls don't need it
 
             self.keeping.check(options)
             channels_of(options.notify)
@@ -98,13 +98,13 @@ class CrawlRequest:
         return seeds
 
     def _check_own(self) -> None:
-        decides = "pick" if hasattr(self.strategy, "pick") else "priority"  # a strategy, or an estimator
+        decides = "pick" if hasattr(self.strategy, "pick") else "priority"  # method of a strategy, or of an estimator
         for part, needs in ((self.own_judge, "judge"), (self.strategy, decides), (self.space, "visit")):
             if part is not None and not hasattr(part, needs):
                 raise InputError("bad-plugin", f"{part!r} has no method {needs}(): see lycosa.core.protocols")
 
     def _check_judge(self) -> None:
-        """Make the judge, or check that it can be made, and note its name in the options."""
+        """Create the judge, or check that it can be created, and store its name in the options."""
         options = self.options
         asked = any(getattr(options, name) for name in TOPIC_OPTIONS)
         entry = SPACES.get(parse_spec(options.space)[0])
@@ -115,7 +115,7 @@ class CrawlRequest:
         check_request(self.with_resolved_files)
         if not options.examples and not (self.resuming and options.terms):
             self._judge = make_judge(self.with_resolved_files)
-            # as spelled in the model, and its defaults
+            # as spelled in the model, including its defaults
             options.targets = list(getattr(self._judge, "targets", options.targets))
 
     def _suit(self) -> None:
@@ -139,7 +139,7 @@ class CrawlRequest:
 
     @property
     def command(self) -> str:
-        """Subcommand that continues the crawl."""
+        """Subcommand of `lycosa` that continues the crawl."""
         return "resume" if self.keeping is None else "refresh" if self.keeping.once else "watch"
 
     @property
@@ -148,7 +148,7 @@ class CrawlRequest:
 
     @property
     def with_resolved_files(self) -> Options:
-        """Options with absolute paths; files of a crawl are named relative to its directory."""
+        """Options with absolute paths; in the options of a crawl, paths are relative to its directory."""
         if self.path is None or not self.in_directory:
             return self.options
         return with_resolved_files(self.options, self.path)
@@ -168,28 +168,28 @@ class CrawlRequest:
             lost = lambda why: self.lost(why)  # noqa: E731 - whoever hears of it may come later
             self.space = make_space(self.options, self.clock, lost, self.authority, words=keywords)
             if isinstance(self.space, WebSpace):
-                shared = self.authority is not None  # memory is shared with other crawls' browsers
+                shared = self.authority is not None  # the memory is shared with the browsers of other crawls
                 self.space.renderer = renderer_of(self.options, megabytes=400 if shared else None)
         return self.space
 
     async def discard_parts(self) -> None:
-        """Close the space; it and the judge are made again when needed."""
+        """Close the space; the space and the judge are created again when needed."""
         if self.space is not None:
             await self.space.close()
         self.space = self._judge = None
 
     @property
     def lacks_terms(self) -> bool:
-        """True if the judge needs the terms of a file or of example pages."""
+        """True if the judge still needs the terms of a file or of example pages."""
         return self._judge is None
 
     def make_judge(self, learned: dict[str, Any]) -> Judge:
-        """Return the judge, made with these terms on the first call."""
+        """Return the judge, created with these terms on the first call."""
         self._judge = self._judge or make_judge(self.with_resolved_files, learned)
         return self._judge
 
     def make_strategy(self) -> Strategy:
-        """Return the user's own strategy or make the one named by the options."""
+        """Return the user's own strategy, or create the one named by the options."""
         options, judge = self.with_resolved_files, self._judge
         if self.strategy is not None:
             own = self.strategy
@@ -220,9 +220,9 @@ class CrawlRequest:
         )
 
     def _words(self) -> str | Mapping[str, float]:
-        if self.options.examples:  # their words are stems, without a known meaning
+        if self.options.examples:  # the words of examples are stems, whose meaning is unknown
             return self.options.topic
         if self._judge is None and self.options.terms:
-            return "words"  # the file is not read yet; only the request is checked
+            return "words"  # the file is not read yet, because only the request is checked
         words = getattr(self._judge, "words", "")  # the user's own judge may have any attribute of this name
         return (words if isinstance(words, str | Mapping) else "") or self.options.topic

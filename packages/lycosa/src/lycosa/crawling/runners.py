@@ -26,7 +26,7 @@ class RemoteCrawl(Protocol):
     notes: list[str]
     progress: dict[str, Any]  # number of pages, relevant pages and requests so far
     budget: Budget  # may grow while the crawl runs
-    summary: dict[str, Any]  # summary of the run's end, as in the log
+    summary: dict[str, Any]  # end-of-run summary, as in the log
     shards: int  # number of parts running in parallel; 0 until they have started
     ending: str
     complaint: str  # most recent reason for failed requests
@@ -40,14 +40,14 @@ class RemoteCrawl(Protocol):
         """Pass labels to all parts; return false if a part could not take them."""
 
     async def query(self, look: Callable[[Any], T]) -> list[T]:
-        """Call a function with the engine of each part and return the results."""
+        """Call a function with the engine of each part of the crawl and return the results."""
 
     async def close(self) -> None:
         pass
 
 
 class RemoteHosts(Protocol):
-    """Processes that execute parts of many crawls, for a server."""
+    """Processes that execute parts of many crawls for a server."""
 
     count: int  # number of processes; 0 until open
 
@@ -62,7 +62,7 @@ class RemoteHosts(Protocol):
 
 
 class Runner(Protocol):
-    """Interface of runners, made with the value of `--cluster`; raise InputError if it is invalid."""
+    """Interface of runners, created with the value of `--cluster`; raise InputError if it is invalid."""
 
     def __init__(self, where: str) -> None: ...
 
@@ -70,7 +70,7 @@ class Runner(Protocol):
         """Raise InputError if the runner can't be used."""
 
     def hosts(self, limit: int, note: Callable[[str], None]) -> RemoteHosts:
-        """Return processes for many crawls of up to `most` requests in flight; `note` gets messages for operators."""
+        """Return processes for many crawls of up to `limit` requests in flight; `note` gets messages for operators."""
 
     def crawl(self, request: CrawlRequest) -> RemoteCrawl:
         """Return a crawl, new or resumed, on its own processes; raise InputError if it can't run there."""
@@ -83,7 +83,7 @@ class Runner(Protocol):
 
 
 def runner(where: str, noun: str = "--cluster") -> Runner:
-    """Return the runner for a `--cluster` value, by default Ray's; `what` names the feature if it is missing."""
+    """Return the runner for a `--cluster` value, by default Ray's; `noun` names the feature if it is missing."""
     added, first = named("runners"), re.split(r"\W", where)[0]
     name = first if first in added else RAY
     if name not in added:

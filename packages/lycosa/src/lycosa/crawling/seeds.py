@@ -25,16 +25,16 @@ from lycosa.web.urls import Scope, check_seed, is_http
 
 @dataclass
 class Seeds:
-    """Unique seeds in order, each a page or a source of addresses."""
+    """Unique seeds in order, each a page or a source of URLs."""
 
     nodes: dict[str, Kind] = field(default_factory=dict)
-    # Local sitemaps and feeds, with links that join the frontier.
+    # Local sitemaps and feeds; their links join the frontier.
     sources: list[tuple[str, Source]] = field(default_factory=list)
     outside: int = 0  # number of seeds out of scope
 
 
 def node_of(space: Space | None, text: str) -> str | None:
-    """Return the node that a user means by a seed, None if invalid; without a space, a web address."""
+    """Return the node that a user means by a seed, or None if it is invalid; without a space, seeds are URLs."""
     if space is None:
         return check_seed(text)
     if not hasattr(space, "node"):
@@ -49,7 +49,7 @@ def node_of(space: Space | None, text: str) -> str | None:
 
 
 def read_seeds(options: Options, space: Space | None, notes: list[str], *, files: bool = True) -> Seeds:
-    """Return canonical seeds, including those in `files`; without a space, web addresses."""
+    """Return canonical seeds, with those of seed files if `files` is set; without a space, seeds are URLs."""
     if space is None or getattr(space, "has_addresses", False):
         return _addresses(options, notes, files)
     return _nodes(options, space, notes, files)
@@ -102,7 +102,7 @@ def _read_file(path: Path, seeds: Seeds, notes: list[str]) -> list[tuple[str, Ki
     return named
 
 
-SETTING = "searched"  # setting: results of each search engine
+SETTING = "searched"  # name of the setting with the results of each search engine
 
 
 def check_search(options: Options, space: Space | None) -> None:
@@ -125,7 +125,7 @@ def _address(engine: str, text: str) -> str:
 
 @dataclass
 class SeedSearch:
-    """Results of search engines and the events to record."""
+    """Seeds found by search engines, and the events to record."""
 
     seeds: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
@@ -135,7 +135,7 @@ class SeedSearch:
 async def ask_engines(
     options: Options, space: Space, clock: Clock, known: Mapping[str, list[str]] | None = None
 ) -> SeedSearch:
-    """Query every search engine not in `known` for the topic's words; its first results are seeds.
+    """Query every search engine that is not in `known` for the topic's words; its first results are seeds.
 
     All results are recorded in a setting, so that a resumed crawl does not query again.
     """
@@ -161,7 +161,7 @@ async def ask_engines(
 
 @dataclass
 class _Conversation:
-    """Requests to one search engine."""
+    """Requests to one search engine, and their visits."""
 
     options: Options
     space: Space
@@ -176,7 +176,7 @@ class _Conversation:
             return list(answers.parse_results(body, url, kind)) or self._none()
         url, body, kind = await self._get(self._asking(self.options.topic))
         furniture: set[str] = set()
-        if answers.is_html_answer(body, kind):  # links also present for a nonsense query are not results
+        if answers.is_html_response(body, kind):  # links that a nonsense query returns as well are not results
             nonsense = "zq" + hashlib.sha256(self.engine.encode()).hexdigest()[:10]
             other, empty, form = await self._get(self._asking(nonsense), may_fail=True)
             furniture = answers.boilerplate_links(empty, other, form)
@@ -190,7 +190,7 @@ class _Conversation:
         raise InputError("no-results", f"--search {self.engine} gave no results: {hint}")
 
     async def _get(self, url: str, may_fail: bool = False) -> tuple[str, bytes, str]:
-        """Return final URL, body and content type."""
+        """Fetch a page; return its final URL, body and content type."""
         what = f"the search {url}"
         try:
             patience = self.options.patience

@@ -1,1 +1,1 @@
-"""Trap detection: pages that cost requests and give nothing are recognised and held back, never forbidden."""
+"""Trap detection: pages that cost requests without yielding content are recognised and fetched last."""

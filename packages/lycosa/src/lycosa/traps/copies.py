@@ -24,8 +24,8 @@ from lycosa.text.vocabulary import PageWords
 MIN_WORDS = 30  # minimum words of a page for near-duplicate detection
 DIGEST = 32
 SKETCH = 32
-MIN_SIMILARITY = 0.75  # minimum estimated share of common words of near-duplicates
-MAX_BUCKET = 256  # maximum pages per value of a band: the average among two million
+MIN_SIMILARITY = 0.75  # minimum estimated share of words that near-duplicates have in common
+MAX_BUCKET = 256  # maximum pages per value of a band: the average number with two million pages
 BANDS = NEAR_DUPLICATE_BITS + 1  # at most NEAR different bits leave one of NEAR + 1 bands equal (pigeonhole principle)
 _WIDTH = 64 // BANDS + 1
 _MASK = (1 << _WIDTH) - 1
@@ -56,9 +56,9 @@ class DuplicateIndex:
         self._nodes: list[str] = []  # pages with enough words and new content, one row each
         self._simhash = np.zeros(0, np.uint64)
         self._words = np.zeros(0, np.int32)
-        # smallest hashes of the words, ascending, padded with the last
+        # smallest word hashes of each page, ascending, padded with the last
         self._sketch = np.zeros((0, SKETCH), np.uint32)
-        self._bands: list[dict[int, array[int]]] = [{} for _ in range(BANDS)]  # rows of each value of a band
+        self._bands: list[dict[int, array[int]]] = [{} for _ in range(BANDS)]  # rows by value, for each band
 
     def original(self, visit: Visit) -> str:
         same = self._first.get(visit.digest, "") if visit.digest and visit.size else ""
@@ -72,12 +72,12 @@ class DuplicateIndex:
         if not others:
             return ""
         sketch = _hashes(_sketch(visit))
-        # pages of one template can all have the same simhash
+        # a similar simhash is not enough, because pages of one template can all have the same
         alike = (row for row in others[:32] if _shared(sketch, _hashes(self._sketch[row])) >= MIN_SIMILARITY)
         return next((self._nodes[row] for row in alike), "")
 
     def learn(self, visit: Visit) -> None:
-        """Remember a page with new content, or the new address of one that moved."""
+        """Remember a page with new content, or the new URL of a page that moved."""
         if visit.outcome == "redirect" and visit.links.urls and (visit.follows or visit.node in self._once):
             self._once.setdefault(visit.links.urls[0], self._at_first(visit.node))
         if not visit.is_version or visit.same_as:
@@ -113,7 +113,7 @@ class DuplicateIndex:
         digests = state["digests"].tobytes()
         places = range(0, len(digests), DIGEST)
         self._nodes = list(state["nodes"])
-        same = {node: node for node in self._nodes}  # shares one str object per page
+        same = {node: node for node in self._nodes}  # to share one str object per page
         firsts = [same.get(node, node) for node in state["firsts"]]
         self._first = dict(zip((digests[at : at + DIGEST] for at in places), firsts, strict=True))
         self._once = dict(state["once"])
@@ -158,7 +158,7 @@ class DuplicateIndex:
             bucket.append(row)
 
     def _forget(self, node: str) -> None:
-        """Remove the previous latest version of a revisited page, which must not displace other pages."""
+        """Forget the previous latest version of a revisited page, so that other pages are not copies of it."""
         if node not in self._latest:
             return
         digest, row = self._latest.pop(node)
@@ -183,7 +183,7 @@ def _values(simhash: int) -> list[int]:
 
 
 def _sketch(visit: Visit) -> NDArray[np.uint32]:
-    hashes = visit.terms.ids * np.uint32(2654435769)  # Knuth's multiplier, so that neighbouring ids end up far apart
+    hashes = visit.terms.ids * np.uint32(2654435769)  # Knuth's multiplier, which spreads neighbouring ids
     hashes ^= hashes >> np.uint32(15)
     return np.sort(hashes)[:SKETCH]
 
@@ -220,11 +220,10 @@ Bag = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
 class Soft404Detector:
-    """Recognises error pages that a host sends with status 200 (Bar-Yossef et al. 2004); folded from the log.
+    """Detector of error pages that a host sends with status 200 (Bar-Yossef et al. 2004), folded from the log.
 
-    Pages whose title says so are trusted. Otherwise a page is compared to the host's response to a probe, a URL that
-    can't exist. Words in links and in the page's own address don't count: error pages quote the address and offer
-    random links.
+    A page whose title is that of an error page is one. Other pages are compared to the host's response to a probe, a
+    URL that can't exist, without words in links and in its own URL: error pages quote the URL and offer random links.
 
     >>> [bool(_SORRY.search(title)) for title in ("404 Not Found", "Page not found - Reefs", "Lost and found: a novel")]
     [True, True, False]
@@ -244,7 +243,7 @@ class Soft404Detector:
             visit.flags.append("soft-404")
             return
         face = self._faces.get(_origin(visit.node))
-        # cosine of the word counts of two error pages of one host
+        # cosine similarity of the word counts of two error pages of one host
         if face is not None and _cosine(face, _bag(visit.node, reading)) >= 0.85:
             visit.flags.append("soft-404")
 

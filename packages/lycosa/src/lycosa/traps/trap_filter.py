@@ -45,14 +45,14 @@ from lycosa.traps.copies import DuplicateIndex, Soft404Detector
 from lycosa.traps.url_patterns import LISTS, LOOP, MAZE_SHARE, MIN_LINKS, WALLED_SHARE, Address, Suspicion, is_maze
 from lycosa.web.urls import site
 
-MIN_WASTE = 3  # worthless pages after which a section is held if they are the majority
-MIN_HOSTS = 2  # hosts after which a section is known by its name on the others
+MIN_WASTE = 3  # worthless pages after which a section is held, if they are the majority
+MIN_HOSTS = 2  # hosts on which a section has to be held before its name is enough on other hosts
 MAX_WASTE = 30  # pages that an endless-looking section may waste before it is shut
-# pages without a relevant one per host; the same again for each relevant page and each thousand pages crawled
+# pages that a host may have without a relevant one; as many again per relevant page and per thousand pages crawled
 ALLOWANCE = 25
 MIN_RELEVANT_ELSEWHERE = 10  # relevant pages needed elsewhere before a host without any counts as fruitless
 STUFFED_BELOW = 0.5  # text quality below which a page counts as stuffed with keywords
-STUFFED_PAGES = 2  # stuffed pages after which a host is held if they are the majority
+STUFFED_PAGES = 2  # stuffed pages after which a host is held, if they are the majority
 _MARKS = re.compile(r"[*#?]")
 
 FRUITLESS_SITE = "fruitless site"
@@ -67,7 +67,7 @@ STUFFED, SUSPECT = "stuffed pages", "linked by stuffed pages only"
 
 @dataclass(slots=True)
 class SectionRecord:
-    """Similar addresses of one host, and results of the fetched ones."""
+    """Similar URLs of one host, with counts of the fetched pages by result."""
 
     host: str
     kind: str
@@ -91,7 +91,7 @@ class SectionRecord:
 
 @dataclass(slots=True)
 class SiteRecord:
-    """Results of all hosts of a registered domain: some sites generate hosts endlessly."""
+    """Counts of all hosts of a registered domain together, because some sites generate hosts endlessly."""
 
     hosts: list[str] = field(default_factory=list)
     pages: int = 0
@@ -108,13 +108,13 @@ class HostRecord:
     relevant: int = 0
     copies: int = 0
     stuffed: int = 0  # stuffed pages; an extreme first page counts twice
-    started: bool = False  # has a start page
+    started: bool = False  # true if a start page is on this host
     level: int = FREE
     reason: str = ""
 
 
 class SectionTrapFilter(protocols.TrapFilter):
-    """Classifies rows as free, held (fetched last) or shut (not fetched)."""
+    """Trap filter that learns by section which rows are free, held (fetched last) or shut (never fetched)."""
 
     def __init__(self, threshold: float, trust: Iterable[str] = ()) -> None:
         self.threshold = threshold
@@ -134,7 +134,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         self._smells = np.zeros(1024, np.bool_)
         self._known = 0
         self._joined: set[int] = set()  # reloaded rows beyond `_known`, which are not new
-        # for each page with links to other hosts: pages fetched there, and stuffed ones
+        # per page with links to other hosts: number of pages fetched there, and of stuffed ones
         self._led: dict[int, list[int]] = {}
         self._fruitless: set[str] = set()
         self._mazes: defaultdict[str, set[str]] = defaultdict(set)
@@ -163,7 +163,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         heard: Rows = new[:0]
         self.copies.learn(visit)
         self.soft404.learn(visit)
-        asked = visit.outcome not in ("denied", "refused")  # nothing was sent otherwise
+        asked = visit.outcome not in ("denied", "refused")  # a request was sent
         if step is not None and visit.kind == "page" and asked and not visit.retry_at:
             number = int(self._section[step.row])
             self.hosts[self.sections[number].host].started |= bool(table.is_seed[step.row])
@@ -222,7 +222,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         }
 
     def restore(self, state: State) -> None:
-        if "copies" in state:  # left out when opened for reading
+        if "copies" in state:  # left out if the crawl was opened for reading
             self.copies.restore(state["copies"])
         self.soft404.restore(state["soft404"])
         restore_attributes(self, state["columns"])
@@ -301,7 +301,7 @@ class SectionTrapFilter(protocols.TrapFilter):
                 self._joined.add(row)
 
     def _section_of(self, address: Address) -> int:
-        """Return the number of an address's section, by its suspicion or else by its folder."""
+        """Return the number of a URL's section: that of its endless pattern, or else that of its folder."""
         smell = address.suspicion() or Suspicion("", address.section())
         number = self._number.get((address.host, smell))
         if number is None:
@@ -334,7 +334,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         wasted = visit.outcome != "ok" or bool(visit.same_as) or visit.is_hollow or stuffed
         self.pages += 1
         self.relevant += found
-        # one page is enough if it is the host's first
+        # a single page is enough if it is the first of its host and its quality is extremely low
         host.stuffed += 0 if not stuffed else 1 if _quality(visit) >= 0.2 or host.pages else STUFFED_PAGES
         for each in (part, host, host.site):
             each.pages += 1
@@ -347,7 +347,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         changed.add(number)
 
     def _judge_links(self, step: Step, changed: set[int]) -> None:
-        """Count a page with most links into one suspicious section of its host as part of a maze."""
+        """Count a page as part of a maze if most of its links lead into one suspicious section of its host."""
         if len(step.children) < MIN_LINKS or not self._smells[step.children].any():
             return
         host = self.sections[self._section[step.row]].host
@@ -362,9 +362,9 @@ class SectionTrapFilter(protocols.TrapFilter):
                 changed.add(number)
 
     def _suspects(self, step: Step, new: Rows, visit: Visit) -> Rows:
-        """Suspect new links of a stuffed page until another page links to them; return the rows cleared.
+        """Mark new links of a stuffed page as suspect until another page links to them; return the rows cleared.
 
-        Pages may be misjudged, so links are free if most pages of the host are not stuffed, or it has a start page.
+        Pages may be misjudged, so links stay free if most pages of the host are not stuffed, or if it has a start page.
         """
         host = self._host(step.row)
         if is_stuffed(visit) and 2 * host.stuffed > host.pages and not host.started:
@@ -375,9 +375,9 @@ class SectionTrapFilter(protocols.TrapFilter):
         return freed
 
     def _blame(self, row: int, visit: Visit, table: Table) -> Rows:
-        """Suspect the links of a page that leads mostly to stuffed pages, as link farms do.
+        """Mark the links of a page as suspect if it leads mostly to stuffed pages, as in link farms.
 
-        Return the suspected rows: those linked only from this page, and those linked only from them.
+        Return the suspect rows: those linked only from this page, and those linked only from the first.
         """
         parent = int(table.parent[row])
         nowhere = np.zeros(0, np.int32)
@@ -386,7 +386,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         led = self._led.setdefault(parent, [0, 0])
         led[0] += 1
         led[1] += is_stuffed(visit)
-        # three stuffed pages of other hosts, and more than half
+        # at least three stuffed pages on other hosts, and more than half of those fetched
         if not is_stuffed(visit) or led[1] < 3 or 2 * led[1] <= led[0] or self._host(parent).started:
             return nowhere
         children = table.edges.children(parent)
@@ -413,7 +413,7 @@ class SectionTrapFilter(protocols.TrapFilter):
                 if part.level and part.name:
                     touched |= self._warn(part)
         names = {self.sections[number].host for number in changed}
-        if names and self.pages % 100 == 0:  # time to check hosts held for low yield again
+        if names and self.pages % 100 == 0:  # time to check hosts without relevant pages again
             names |= self._fruitless
         for name in sorted(names):
             host = self.hosts[name]
@@ -496,14 +496,14 @@ def _fill(some: Collection[Any], names: Sequence[str], state: State) -> None:
     each = list(some)
     for name in names:
         column = state[name]
-        for at in column.nonzero()[0].tolist():  # most have no fetched pages
+        for at in column.nonzero()[0].tolist():  # most sections and hosts have no fetched pages
             setattr(each[at], name, type(getattr(each[at], name))(column[at]))
     for at, reason in state["reasons"].items():
         each[at].reason = reason
 
 
 def is_stuffed(visit: Visit) -> bool:
-    """Return whether a page is stuffed with keywords; pages without a quality are not."""
+    """Return whether a page is stuffed with keywords; false for pages without a measured quality."""
     return visit.is_page and _quality(visit) < STUFFED_BELOW
 
 

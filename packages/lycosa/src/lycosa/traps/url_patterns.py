@@ -1,8 +1,8 @@
-"""Trap detection by URL alone: sections of similar addresses, and suspicious patterns.
+"""Trap detection by URL alone: sections of similar URLs, and suspicious patterns.
 
-Suspicious addresses, such as calendars and sorted lists, are fetched like any other until their section has shown to be
-a trap. Two kinds are held at once, as readers never need them: paths that repeat a segment three times, and extremely
-long or deep ones.
+Suspicious URLs, such as calendars and sorted lists, are fetched like any other until their section has proved to be a
+trap. Two kinds are held back immediately, because readers never need them: paths that repeat a segment three times, and
+extremely long or deep ones.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import NamedTuple
 
 from lycosa.core.types import Visit
 
-MAX_FOLDERS = 15  # folders in a path
-MAX_LENGTH = 600  # characters of an address
+MAX_FOLDERS = 15  # maximum folders in a path
+MAX_LENGTH = 600  # maximum characters of a URL
 _DIGITS = re.compile(r"\d+")
 _DATE = re.compile(r"(?:1[89]|20|21)\d\d(?:-[01]?\d(?:-[0-3]?\d)?)?|(?:1[89]|20|21)\d\d[01]\d[0-3]\d")
 _MONTH_OR_DAY = re.compile(r"[0-3]?\d(?:\.\w{1,5})?")
 _DATES = frozenset("date day month year week cal calendar mon yr start_date end_date tribe-bar-date".split())
-# random segments: session ids, mostly
+# random segments, mostly session ids
 _DRAWN = re.compile(r"(?=[^/]*\d)(?=[^/]*[a-z])[0-9a-f]{8,}|(?=[^/]*\d)(?=[^/]*[A-Z])(?=[^/]*[a-z])[\w=-]{16,}")
-# parameters that arrange a list, and never identify a page
+# parameters that order or filter a list and never identify a page
 _ORDERS = frozenset(
     "sort order orderby order_by sortby sort_by dir direction sortdir filter filters facet facets".split()
 )
-# parameters that arrange a page, and rarely change its content
+# parameters that change the display of a page and rarely its content
 _CHOICES = _ORDERS | frozenset(
     """
     asc desc view layout display mode style page pg paged start offset limit per_page perpage pagesize rows show
@@ -37,7 +37,7 @@ CALENDAR, LOOP, LISTS, LONG = "calendar", "repeated path", "endless list", "long
 
 
 class Suspicion(NamedTuple):
-    """Kind of an endless pattern, and the path that its addresses share."""
+    """Kind of an endless pattern, and the path that its URLs share."""
 
     kind: str
     stem: str
@@ -61,7 +61,7 @@ class Address:
         self.segments = self.path.split("/")[1:]
 
     def suspicion(self) -> Suspicion | None:
-        """Return the endless pattern that the address matches, if any.
+        """Return the endless pattern that the URL matches, if any.
 
         >>> Address("http://a.test/events/2019/04/").suspicion()
         Suspicion(kind='calendar', stem='/events')
@@ -76,11 +76,11 @@ class Address:
             return None
         for number, segment in enumerate(segments):
             if segment[:1].isdigit() and _DATE.fullmatch(segment):
-                # With a name or a number after the date it is an article.
+                # with a name or a number after the date it is an article
                 return Suspicion(CALENDAR, _join(segments[:number])) if _is_bare(segments[number:]) else None
         if len(set(segments)) < len(segments):
             for number, segment in enumerate(segments):
-                # Adjacent repetitions are names: /scrapy/scrapy. Others may be loops.
+                # adjacent repetitions are names, as in /scrapy/scrapy; others may be loops
                 if segment and not segment.isdigit() and segment in segments[number + 2 :]:
                     return Suspicion(LOOP, _join(segments[:number]))
         if self.query:
@@ -92,7 +92,7 @@ class Address:
         return None
 
     def monstrous(self) -> str:
-        """Return why no page for readers has such an address; empty for most.
+        """Return why no page meant for readers has such a URL; an empty string for ordinary URLs.
 
         >>> Address("http://a.test/a/b/a/c/a/d/").monstrous(), Address("http://a.test/numpy/numpy/main/numpy/").monstrous()
         ('repeated path', '')
@@ -133,7 +133,7 @@ class Address:
 def _is_bare(segments: list[str]) -> bool:
     date, *rest = segments
     rest = [part for part in rest if part]
-    months_and_days = {4: 2, 7: 1}.get(len(date), 0)  # after a year, or a year and a month
+    months_and_days = {4: 2, 7: 1}.get(len(date), 0)  # parts allowed after a year, or after a year and a month
     return len(rest) <= months_and_days and all(_MONTH_OR_DAY.fullmatch(part) for part in rest)
 
 
@@ -142,7 +142,7 @@ def _join(segments: list[str]) -> str:
 
 
 MAZE_SHARE = 0.5  # minimum share of a page's links into one suspicious section that makes it a maze
-WALLED_SHARE = 0.8  # the same for sorted lists, which ordinary sites have as well
+WALLED_SHARE = 0.8  # the same for sorted lists, which are common on ordinary sites as well
 MIN_LINKS = 3  # minimum links of a maze page
 
 
@@ -160,7 +160,7 @@ def is_maze(visit: Visit) -> bool:
     >>> is_maze(page(here, *(f"http://a.test/events/2019/{month:02d}/" for month in range(1, 13))))
     False
     """
-    if int(visit.terms.counts.sum(dtype=int)) > 250:  # words without stop words: enough content, wherever it links
+    if int(visit.terms.counts.sum(dtype=int)) > 250:  # without stop words: enough content for any links
         return False
     urls = dict.fromkeys(visit.links.urls)
     urls.pop(visit.node, None)
