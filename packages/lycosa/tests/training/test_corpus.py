@@ -72,4 +72,4 @@ def test_spell_uses_most_frequent_spelling() -> None:
         made.add(label, str(number), Page("ok", marked=f"coral {number}"))
     made.spell()
     assert {"Sea"} == {page.label for page in made.pages}
-    assert ["SEA is taken for Sea, and 1 more paths are spelt in one way, too"] == made.notes
+    assert ["SEA is treated as Sea, and 1 more paths are unified in spelling"] == made.notes

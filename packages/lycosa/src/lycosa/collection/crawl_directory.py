@@ -17,7 +17,7 @@ from lycosa.collection.page_rows import PageFate
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
-from lycosa.spaces.mastodon import place, read_document
+from lycosa.spaces.mastodon import parse_node, read_document
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
@@ -113,7 +113,7 @@ class CrawlDirectory:
         except BadEncoding:
             return ParsedPage(title=visit.title)
         kind = exchange.header("content-type")
-        if "json" in kind and place(visit.node)[0]:
+        if "json" in kind and parse_node(visit.node)[0]:
             return read_document(body, visit.node)
         document = reparse_page(body, visit.node, kind, in_worker="apart" in visit.data)
         return document.without_main_part() if self.whole_text else document

@@ -277,7 +277,7 @@ class Reasons:
             limit = ranking.frontier.host_budget
             return "host budget", f"not fetched: its host has reached its --host-budget of {limit:,} pages"
         if all(-math.inf < each.priority[row] <= PRUNED for each in self.rankings):
-            return "pruned", "not fetched: the strategy prunes it, as no page that links to it is good enough"
+            return "pruned", "not fetched: the strategy pruned it, as no page that links to it is relevant enough"
         if all(each.priority[row] == -math.inf for each in self.rankings):
             return "unranked", "found since the last ranking; the next one includes it"
         notes = []

@@ -360,7 +360,7 @@ def _remarks(
     if not (others < browsing.states).any():
         notes.append(
             "no page leads to a relevant one, so nothing is learned about paths: use 'hybrid' instead of 'hmm', or "
-            "record referrers and the pages on the way"
+            "record referrers and the pages in between"
         )
     elif (others == browsing.states).any():
         lost = int((others == browsing.states).sum())

@@ -91,8 +91,8 @@ class Corpus(Account):
         best = common_spellings(counts)
         changed = sorted(path for path in counts if best[path] != path)
         if changed:
-            more = f", and {len(changed) - 1} more paths are spelt in one way, too" if changed[1:] else ""
-            self.notes.append(f"{changed[0]} is taken for {best[changed[0]]}{more}")
+            more = f", and {len(changed) - 1} more paths are unified in spelling" if changed[1:] else ""
+            self.notes.append(f"{changed[0]} is treated as {best[changed[0]]}{more}")
         for page in self.pages:
             page.label = best[page.label]
 

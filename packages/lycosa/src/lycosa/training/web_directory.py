@@ -232,7 +232,7 @@ class _Collected(Account):
     def count(self) -> None:
         self.entries += 1
         if self.entries > self.most_entries:
-            raise InputError("too-large", f"more than {self.most_entries:,} URLs and topics: read a part of it")
+            raise InputError("too-large", f"more than {self.most_entries:,} URLs and topics: use a smaller dump")
 
     def _keep(self, urls: list[str], path: str, address: str) -> None:
         """Add a URL by reservoir sampling, so that all URLs of a topic have the same probability."""
@@ -293,7 +293,7 @@ def _read_rdf(file: Bytes, path: Path, collected: _Collected, progress: Progress
         chunk = file.read(_CHUNK)
         size += len(chunk)
         if size > MAX_BYTES:
-            raise InputError("too-large", f"{path} has more than {MAX_BYTES:,} bytes, unpacked: read a part of it")
+            raise InputError("too-large", f"{path} has more than {MAX_BYTES:,} bytes, unpacked: use a smaller dump")
         data = decoder.decode(chunk, final=not chunk).translate(_FORBIDDEN).encode("utf-8", "replace")
         fed += len(data)
         try:

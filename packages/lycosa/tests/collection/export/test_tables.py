@@ -88,9 +88,9 @@ def test_csv_cuts_long_text(tmp_path: Path) -> None:
     (row,) = read_rows(tmp_path / "t.csv")
     assert tables.MAX_CELL_LENGTH == len(row["text"])
     assert row["text"].startswith("'=reef")
-    assert ["text cut at 32,767 characters, a spreadsheet's limit, for 1 page: JSONL and Parquet have all of it"] == (
-        done.remarks
-    )
+    assert [
+        "text cut at 32,767 characters, the limit of a cell, for 1 page: JSONL and Parquet contain the whole text"
+    ] == (done.remarks)
     assert 200_000 == len(pandas.read_parquet(tmp_path / "t.parquet")["text"][0])
 
 

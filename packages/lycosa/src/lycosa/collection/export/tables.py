@@ -96,8 +96,8 @@ def write_csv(pages: Selection, out: IO[bytes]) -> WriteResult:
     result = result_of(pages)
     if cut:
         result.remarks.append(
-            f"text cut at {MAX_CELL_LENGTH:,} characters, a spreadsheet's limit, for {many(cut, 'page')}: "
-            "JSONL and Parquet have all of it"
+            f"text cut at {MAX_CELL_LENGTH:,} characters, the limit of a cell, for {many(cut, 'page')}: "
+            "JSONL and Parquet contain the whole text"
         )
     return result
 

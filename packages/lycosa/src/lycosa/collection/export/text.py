@@ -146,5 +146,5 @@ def write_records(pages: Selection, out: IO[bytes]) -> WriteResult:
             if url not in addresses:
                 addresses.add(url)
                 out.write(f"{url}\t{one_line(str(title))}\n".encode("utf-8", "replace"))
-    remarks = [] if addresses else ["no page has records: they are what a crawl with --space search-form finds"]
+    remarks = [] if addresses else ["no page has records: only crawls with --space search-form have them"]
     return WriteResult(len(addresses), remarks)

@@ -209,11 +209,11 @@ def _steps(report: ReportFigures) -> Iterator[tuple[str, str]]:
     """Yield commands for the next steps, each with a description."""
     name = report.quoted_directory
     if report.running:
-        yield f"lycosa show {name}", "The crawl is still running: see how far it is. This report stays as it is."
+        yield f"lycosa show {name}", "Show the progress of the running crawl. This report is not updated."
     elif report.ending == REFRESHED:
         yield f"lycosa refresh {name}", "Revisit the pages that are due."
     elif report.ending != EXHAUSTED:
-        yield f"lycosa resume {name}{report.budget_option}", "Continue where it stopped."
+        yield f"lycosa resume {name}{report.budget_option}", "Continue where the crawl stopped."
     if report.archived and report.pages:
         yield f"lycosa search {name} WORDS", "Search the text of the pages."
     if report.relevant:
