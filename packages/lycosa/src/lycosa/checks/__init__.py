@@ -68,7 +68,7 @@ def check_space(space: Space, node: str) -> list[str]:
     return asyncio.run(run())
 
 
-# Names and descriptions by kind.
+# Names and descriptions of the checks by kind.
 CHECKS: dict[str, dict[str, str]] = {
     kind: {check.__name__: (check.__doc__ or "").strip() for check in checks}
     for kind, checks in (

@@ -45,7 +45,7 @@ def engine(
 
 
 def run(made: Engine, max_visits: int = 0) -> list[Event]:
-    """Crawl for at most `most` visits and return the log; visits in flight at the end are dropped."""
+    """Crawl for at most `max_visits` visits and return the log; visits in flight at the end are dropped."""
 
     async def crawl() -> None:
         left = max_visits
@@ -64,7 +64,7 @@ def visits_of(events: Iterable[Event]) -> list[Visit]:
 
 
 def picks(made: Engine, limit: int = 10_000) -> list[tuple[str, Pick]]:
-    """Return the next picks of an engine if nothing were learned meanwhile; all are returned to the frontier."""
+    """Return the next picks of an engine without learning in between; all are returned to the frontier."""
     number = max((visit.pick for visit in visits_of(made.log)), default=0)
     picked: list[tuple[str, Pick]] = []
     while len(picked) < limit:
@@ -80,9 +80,9 @@ def picks(made: Engine, limit: int = 10_000) -> list[tuple[str, Pick]]:
 def resumes_alike(
     make: Callable[[], Strategy], after: int, advice: str, *, trouble: bool = False, again: bool = False
 ) -> None:
-    """Interrupt a crawl after some visits; the next picks must equal those of a crawl that replays its log.
+    """Interrupt a crawl after some visits; its next picks must equal those of a crawl that replays its log.
 
-    With `again` pages are visited a second time while it runs.
+    With `again`, pages are visited a second time during the crawl.
     """
     space = Aging if again else Shuffled
     live = engine(make(), space(trouble=trouble), scheduler=EveryThirdVisit() if again else None)
@@ -98,7 +98,7 @@ def resumes_alike(
 
 
 def state(thing: Any) -> bytes:
-    """Return a pickle of an estimator or strategy; empty if it cannot be pickled."""
+    """Return a pickle of an estimator or strategy; empty bytes if it cannot be pickled."""
     try:
         return pickle.dumps(thing)
     except (TypeError, AttributeError, pickle.PicklingError):
@@ -108,9 +108,9 @@ def state(thing: Any) -> bytes:
 def growth(again: Callable[[], None], warm: int, rounds: int, soon: int = 0) -> int:
     """Return the bytes still allocated after some rounds, beyond those of the warm-up.
 
-    After `soon` rounds even structures that grow by doubling have grown, so the remaining rounds are skipped if less
-    than their share was kept by then; likewise after each doubling of rounds. Large values are measured twice, because
-    numpy's cache fills up.
+    Structures that grow by doubling have grown after `soon` rounds. If less than their share of GROWTH was kept by
+    then, the remaining rounds are skipped; likewise after each doubling of rounds. Large values are measured twice,
+    because numpy's cache fills up.
     """
     tracing = tracemalloc.is_tracing()
     if not tracing:

@@ -55,7 +55,7 @@ def _right_shape(priorities: object, rows: int, case: str) -> None:
 
 
 def priorities_are_finite(make: MakeEstimator) -> None:
-    """Priorities are never NaN or infinite: such rows would never be picked, or before the seeds."""
+    """Priorities are never NaN or infinite, because such rows would never be picked, or before the seeds."""
     estimator, table = make(), Table()
     for step in steps(table):
         estimator.learn(step, table)
@@ -107,7 +107,7 @@ def learned_rows_are_in_the_table(make: MakeEstimator) -> None:
 
 
 def new_links_are_returned(make: MakeEstimator) -> None:
-    """learn() returns every new link: a row that is never returned is never ranked or fetched."""
+    """learn() returns every new link, because other rows are never ranked or fetched."""
     estimator, table = make(), Table()
     returned: set[int] = {0}
     for step in steps(table):
@@ -139,7 +139,7 @@ def other_priorities_stay(make: MakeEstimator) -> None:
 
 
 def fresh_estimators_agree(make: MakeEstimator) -> None:
-    """Two fresh estimators that learned the same visits return the same priorities: chance is seeded."""
+    """Two fresh estimators that learned the same visits return the same priorities; random choices are seeded."""
     (one, table), (other, _) = _taught(make), _taught(make)
     rows = _all(table)
     want(
@@ -149,7 +149,7 @@ def fresh_estimators_agree(make: MakeEstimator) -> None:
 
 
 def crawl_can_be_resumed(make: MakeEstimator) -> None:
-    """Replaying the log gives the next picks of the live crawl, with 8 visits in flight and answers shuffled."""
+    """Replaying the log gives the next picks of the live crawl, with 8 visits in flight and shuffled responses."""
     resumes_alike(lambda: Greedy(make()), 150, "let learn() depend on its arguments and earlier learn() calls only")
 
 
@@ -173,7 +173,7 @@ def redirects_pass_on_priority(make: MakeEstimator) -> None:
 
 
 def _by_number(make: MakeEstimator, row: int, priority: float) -> bool:
-    """Return whether a row's priority depends on its number only: then there is nothing to inherit."""
+    """Return whether a row's priority depends on its number only: a redirect then passes on nothing."""
     table = Table()
     for number in range(row + 1):
         table.add(f"node {number}", depth=number % 3)
@@ -187,7 +187,7 @@ def revisited_page(make: MakeEstimator) -> None:
     for visit in revisits(table):
         before = np.array(estimator.priority(_all(table), table), np.float64)
         step, same = table.absorb(visit), twin.absorb(visit)
-        if step is None or same is None:  # estimators never see it, so no priority can change
+        if step is None or same is None:  # estimators don't receive it, so no priority can change
             continue
         event = f"{visit.node} was revisited ({visit.outcome}, pick {visit.pick})"
         returned = set(np.asarray(estimator.learn(step, table)).tolist())

@@ -23,7 +23,7 @@ class CheckFailed(AssertionError):
 
 
 def want(condition: object, message: str) -> None:
-    """Raise CheckFailed with a message unless the condition holds."""
+    """Raise CheckFailed with a message unless a condition holds."""
     if not condition:
         raise CheckFailed(message)
 
@@ -56,5 +56,5 @@ def _named(check: Callable[..., object]) -> Iterator[None]:
 
 
 def shape(value: object) -> str:
-    """Describe a value for a message."""
+    """Describe the type or array shape of a value, for a message."""
     return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"

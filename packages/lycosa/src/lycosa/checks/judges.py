@@ -24,7 +24,7 @@ FACETS = ("context", "url")
 
 
 def _page(text: str, anchors: Iterable[str] = (), *, marked: str | None = None, title: str = "A page") -> Page:
-    """Return a page with a text and links, marked as a space does, with the relevances of graph corpora."""
+    """Return a page with a text and links, marked as by a space, with the relevances of graph corpora."""
     anchors = list(anchors)
     if marked is None:
         marked = " ".join([text, *(f"\x01{anchor}\x02" for anchor in anchors)])
@@ -63,7 +63,7 @@ def _judged(judge: Judge, page: Page, case: str, reading: PageWords | None = Non
 
 
 def _right_facets(judge: Any, page: Page, reading: PageWords, plain: Judgement, case: str) -> None:
-    """Judge it with every facet that a strategy may want: finite, one value per link, and nothing else changes."""
+    """Judge a page with every facet that a strategy may want: finite, one value per link, and nothing else changes."""
     before = judge.facets
     judge.facets = FACETS
     try:
@@ -98,7 +98,7 @@ def threshold_is_a_number(make: MakeJudge) -> None:
 
 
 def page_with_links(make: MakeJudge) -> None:
-    """relevance is a finite float, and there is one finite link relevance per link."""
+    """The relevance is a finite float, and there is one finite link relevance per link."""
     _judged(make(), _page(_REEF, ["coral bleaching", "the weather", "Coral"]), "a page with three links")
 
 
@@ -158,7 +158,7 @@ def unpaired_markers(make: MakeJudge) -> None:
 
 
 def judging_is_pure(make: MakeJudge) -> None:
-    """Judging changes nothing: a page gets the same judgement until something is learned."""
+    """Judging changes nothing, so a page gets the same judgement until something is learned."""
     judge = make()
     page, other = _page(_REEF, ["coral", "weather"]), _page("Trains and coral", ["timetable"])
     before = copy.deepcopy(page)
@@ -178,7 +178,7 @@ def judging_is_pure(make: MakeJudge) -> None:
 
 
 def fresh_judges_agree(make: MakeJudge) -> None:
-    """Two fresh judges that learned the same visits agree: no chance, time or hash order is involved."""
+    """Two fresh judges that learned the same visits agree, regardless of randomness, time and hash order."""
     judges, page = (make(), make()), _page(_REEF, ["coral", "weather"])
     results = []
     for judge in judges:
@@ -214,7 +214,7 @@ def data_can_be_stored(make: MakeJudge) -> None:
 
 
 def model_updates_are_exact(make: MakeJudge) -> None:
-    """A learning judge changes only by its model updates, and another one that replays them from the log is equal."""
+    """A learning judge changes only by its model updates, and a judge that replays them from the log is equal."""
     judge, again = make(), make()
     if not isinstance(judge, Learner) or not isinstance(again, Learner):
         return

@@ -32,7 +32,7 @@ def _pruned(frontier: Frontier, row: int) -> bool:
     rankings = getattr(frontier, "arms", [frontier])
     return all(
         row < len(one.priority) and -math.inf < one.priority[row] <= PRUNED for one in rankings
-    )  # -inf: not ranked
+    )  # -inf for rows that are not ranked
 
 
 def attributes_are_valid(make: MakeStrategy) -> None:
@@ -103,7 +103,7 @@ def _picks_all(make: MakeStrategy, space: Shuffled, breaks: int) -> None:
 
 
 def fresh_strategies_agree(make: MakeStrategy) -> None:
-    """Two fresh strategies crawl alike: chance depends on a seed and the pick's number."""
+    """Two fresh strategies crawl alike; random choices depend on a seed and the pick number."""
     one, other = (visits_of(run(engine(make(), Shuffled()), 120)) for _ in range(2))
     differ = [
         (a.pick, a.node, b.node)
@@ -114,7 +114,7 @@ def fresh_strategies_agree(make: MakeStrategy) -> None:
 
 
 def pick_is_pure(make: MakeStrategy) -> None:
-    """pick() changes no learned state: a returned pick is picked again under the same number."""
+    """pick() changes no learned state, so a returned pick is picked again under the same number."""
     strategy = make()
     crawl = engine(strategy, Shuffled())
     run(crawl, 70)
@@ -126,7 +126,7 @@ def pick_is_pure(make: MakeStrategy) -> None:
 
 
 def strategy_can_be_resumed(make: MakeStrategy) -> None:
-    """After an interruption with 8 visits in flight and shuffled answers, the log alone gives the next picks."""
+    """After an interruption with 8 visits in flight and shuffled responses, the log alone gives the next picks."""
     for visits in BREAKS:
         advice = "let learn() depend on its arguments and earlier learn() calls only, and pick() on that and its number"
         resumes_alike(make, visits, advice, trouble=visits % 2 == 0)
@@ -210,7 +210,7 @@ def strategy_does_not_grow(make: MakeStrategy) -> None:
     numbers, arms = count(1), [""]
 
     def again() -> None:
-        # a new frontier, because it grows with changes and is not part of the strategy
+        # a new frontier, because a frontier grows with changes and is not part of the strategy
         frontier = _frontier(strategy, table)
         for step in known:
             step.visit.arm = arms[-1]

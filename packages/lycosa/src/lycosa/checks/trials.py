@@ -20,7 +20,7 @@ from lycosa.spaces.graph import GraphSpace
 
 START = "n0"
 
-# Anchors with contexts.
+# Anchors of links, with contexts.
 ANCHORS = (
     ("", ""),  # an image
     ("coral reefs", "the bleaching of coral reefs in warm seas"),
@@ -51,7 +51,7 @@ def graph(nodes: int = 120) -> GraphSpace:
 
 
 def classifier_data(node: str, relevance: float) -> dict[str, Any]:
-    """Return a classifier's data of a page: nothing, an empty list, or its best classes."""
+    """Return the data that a classifier stores with a page: nothing, an empty list, or its best classes."""
     turn = sum(node.encode()) % 4
     if turn == 0:
         return {}
@@ -154,11 +154,11 @@ def _worded(id_of: dict[str, int], stems: list[str]) -> Terms:
     return Terms(np.array(ids, np.uint32), np.ones(len(ids), np.uint16), list(id_of)[known:])
 
 
-PROBED = "no-such-page"  # requested to learn the host's answer for missing pages
+PROBED = "no-such-page"  # requested to learn how the host responds for missing pages
 
 
 class Shuffled(GraphSpace):
-    """A graph whose answers arrive out of order; some fail, some redirect."""
+    """A graph whose responses arrive out of order; some fail, some redirect."""
 
     def __init__(self, nodes: int = 400, host_keys: int = 1, trouble: bool = False) -> None:
         space = graph(nodes)
@@ -176,7 +176,7 @@ class Shuffled(GraphSpace):
         turn = sum(task.node.encode()) % 13 if self.trouble and task.node != START else 0
         if turn == 5 or (turn == 7 and task.attempt == 2):
             return Page("gone", 404)
-        if turn == 7:  # fails the second time
+        if turn == 7:  # fails at the second attempt
             return Page("unreachable", retry_at=1e-9)
         if turn == 9 and task.attempt < 3:
             return Page("busy", 503, retry_at=1e-9)
@@ -209,7 +209,7 @@ class Aging(Shuffled):
 
 
 class EveryThirdVisit(VisitScheduler):
-    """Scheduler that revisits every page once, in the order of the log, at every third visit."""
+    """Scheduler that revisits every page once, in the order of the log, by every third visit."""
 
     refreshes = True
 
@@ -240,7 +240,7 @@ class EveryThirdVisit(VisitScheduler):
 
 
 class SampleJudge(SpaceJudge):
-    """Judge of these graphs that sometimes adds facets to the link relevances."""
+    """Judge of these graphs that adds facets to the link relevances of some pages."""
 
     def judge(self, page: Page, reading: object) -> Judgement:
         judgement = super().judge(page, reading)

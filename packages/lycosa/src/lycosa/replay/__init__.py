@@ -1,1 +1,1 @@
-"""A recorded web, served again: WARC files behind an HTTP proxy."""
+"""Replay of a recorded web: WARC files behind an HTTP proxy."""

@@ -17,7 +17,7 @@ from xxhash import xxh3_64_intdigest as hash64
 
 from lycosa.web.urls import canonical, host_key, parse
 
-# Flags: the body is in another record; the URL is https; a successful HTML page; any content.
+# Flags: the body is in another record; the URL is https; a successful HTML page; the record has content.
 REVISIT, SECURE, PAGE, CONTENT = 1, 2, 4, 8
 RESPONSE, RESOURCE, REQUEST, REVISITED = 4, 8, 16, 64  # fastwarc's record types, as plain numbers
 
@@ -57,7 +57,7 @@ def digest_key(text: str) -> int:
 
 
 class Captures:
-    """Columns under construction, one row per capture, in file order."""
+    """Columns of captures under construction, one row per capture, in file order."""
 
     def __init__(self) -> None:
         self.columns = {
@@ -65,7 +65,7 @@ class Captures:
             "exact": array("I"), "host": array("I"), "flags": array("B"),
         }  # fmt: skip
         self.hosts: dict[str, int] = {}
-        self.starts: list[str] = []  # page with the shortest URL of each host
+        self.starts: list[str] = []  # for each host, its page with the shortest URL
         self.records = 0
         self._open = False
         self._ids = array("Q")
@@ -115,7 +115,7 @@ class Captures:
             self._open = False
 
     def servable(self) -> NDArray[np.bool_]:
-        """Return a mask of rows that may be served; the others answer a POST or HEAD."""
+        """Return a mask of the rows that may be served; the others are responses to a POST or HEAD."""
         wrong = np.array(sorted(self._not_get), np.uint64)
         return ~(np.isin(np.array(self._ids, np.uint64), wrong) | np.isin(np.array(self._partners, np.uint64), wrong))
 
@@ -133,7 +133,7 @@ def _ids(headers: Any, *names: str) -> Iterator[int]:
 
 
 def _has(record: Any) -> tuple[bool, bool]:
-    """Return whether a record is HTML with status 2xx, and whether it has content; "not modified" counts as content."""
+    """Return whether a record is HTML with status 2xx, and whether it has content, as "not modified" records do."""
     try:
         record.parse_http()
         http = record.http_headers

@@ -1,7 +1,7 @@
 """TLS certificates for recorded hosts, created on demand and signed by a local authority.
 
 The authority is created once and kept in the user's data directory, so it has to be trusted only once. Its key never
-leaves that directory and only the user can read it: with it any site could be forged for those who trust it.
+leaves that directory and only the user can read it, because whoever has it can forge any site for those who trust it.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Authority:
                     file.write(self.public)
         except OSError as error:
             raise StoreError(f"cannot keep a certificate in {directory}: {error.strerror or error}") from error
-        self._host_key = ec.generate_private_key(ec.SECP256R1())  # one for all hosts of a run
+        self._host_key = ec.generate_private_key(ec.SECP256R1())  # one key for all hosts of a run
         self.context = lru_cache(MAX_HOSTS)(self._new_context)
 
     @property
     def pin(self) -> str:
-        """The hash of its key for Chromium's option `--ignore-certificate-errors-spki-list`."""
+        """Hash of its key for Chromium's option `--ignore-certificate-errors-spki-list`."""
         key = self._certificate.public_key().public_bytes(
             serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
         )
@@ -94,12 +94,12 @@ def _kept(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
 
 
 def _load(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate] | None:
-    """Load an authority that is valid for some time; None if there is none."""
+    """Load an authority that is not about to expire; None if there is none."""
     try:
         content = path.read_bytes()
         key = serialization.load_pem_private_key(content, None)
         certificate = x509.load_pem_x509_certificate(content)
-    except (FileNotFoundError, ValueError, TypeError, UnsupportedAlgorithm):  # missing or not ours
+    except (FileNotFoundError, ValueError, TypeError, UnsupportedAlgorithm):  # missing or damaged
         return None
     if not isinstance(key, ec.EllipticCurvePrivateKey):
         return None

@@ -40,7 +40,7 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 class Index:
-    """Captures ordered by key and date."""
+    """Captures of one WARC file, ordered by key and date."""
 
     def __init__(self, columns: Columns, facts: dict[str, Any], hosts: bytes | tuple[Path, int] = b"") -> None:
         self.columns = columns
@@ -56,7 +56,7 @@ class Index:
         return range(int(self.key.searchsorted(wanted)), int(self.key.searchsorted(wanted, "right")))
 
     def with_digest(self, digest: int) -> list[int]:
-        """Return the captures with this payload that contain its bytes."""
+        """Return the captures with this payload digest that contain the bytes themselves."""
         digests, order = self.columns["digest"], self.columns["by_digest"]
         wanted = np.uint64(digest)
         try:
@@ -146,7 +146,7 @@ def open_index(path: Path, progress: ScanProgress) -> Index:
     if not captures.records:
         raise InputError("bad-file", f"{path} contains no WARC records: is it a web archive?")
     index = _assembled(captures, {"size": stat.st_size, "time": stat.st_mtime_ns, "end": end})
-    with suppress(OSError):  # created again next time
+    with suppress(OSError):  # the index is created again next time
         kept.parent.mkdir(parents=True, exist_ok=True)
         index.save(kept)
     return index

@@ -30,7 +30,7 @@ from lycosa.replay.trail import VisitorTrail
 from lycosa.web.fetch import HttpTransport, LenientResponse
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
-MAX_PAGE_BYTES = 4_000_000  # bytes and characters that are recorded; the browser gets all of it
+MAX_PAGE_BYTES = 4_000_000  # maximum bytes and characters that are recorded; the browser gets the whole page
 # Hop-by-hop headers, and those written by this proxy.
 _HOP = frozenset(
     b"connection proxy-connection keep-alive te trailer transfer-encoding upgrade proxy-authenticate "
@@ -55,7 +55,7 @@ class Recorder:
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self.path, self.clock = path, clock
-        self.opened: list[Opened] = []  # in this run
+        self.opened: list[Opened] = []  # pages opened in this run
         self._trail = VisitorTrail()
         try:
             broken_off = _broken_off(path)
@@ -87,7 +87,7 @@ class Recorder:
 
 
 def _broken_off(path: Path) -> bool:
-    """Return whether an existing record ends within a line, as after a kill; raise for other files."""
+    """Return whether an existing record ends within a line, as after a kill; raise InputError for other files."""
     if not path.exists():
         return False
     if not path.is_file():
@@ -113,9 +113,7 @@ class RecordingProxy(LocalProxy):
         self.token = secrets.token_urlsafe(16)  # known only to our own page, so other pages cannot label visits
 
     def connection(self) -> Connection:
-        """Return a connection for one client; the tally counts responses `passed`, `recorded`, `unwritten`, and
-        `failed`.
-        """
+        """Return a connection; the tally counts responses `passed`, `recorded`, `unwritten` and `failed`."""
         return _Live(self)
 
     async def __aexit__(self, *error: object) -> None:
@@ -213,7 +211,7 @@ class _Live(Connection):
                 self.transport.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if end else chunk)
                 await self.writable.wait()
         except (aiohttp.ClientError, OSError, TimeoutError):
-            if self.transport is not None:  # a truncated response must not look complete
+            if self.transport is not None:  # close the connection, because a truncated response must not look complete
                 self.transport.abort()
             return
         if self.transport is not None:
@@ -224,7 +222,7 @@ class _Live(Connection):
             self._record(url, request, bytes(body), kind, answer.headers.get("Content-Encoding", ""))
 
     def _begin(self, request: Request, answer: aiohttp.ClientResponse, fields: Headers) -> bytes:
-        """Send the head; return the bytes that must follow a body of unknown length."""
+        """Send the head of a response; return the bytes that end a body of unknown length."""
         length = answer.headers.get("Content-Length", "") if "Transfer-Encoding" not in answer.headers else ""
         bodiless = request.method == "HEAD" or answer.status in (204, 304)
         end = b""
@@ -270,7 +268,7 @@ class _Live(Connection):
             )
 
     def _label(self, path: str) -> bool:
-        """Apply a path /label/TOKEN/NUMBER/yes; return whether it was one."""
+        """Apply a label path such as /label/TOKEN/NUMBER/yes; return whether it was one."""
         recorder = self.proxy.recorder
         label = re.fullmatch(r"/label/([\w-]+)/(\d{1,9})/(yes|no)", path, re.ASCII)
         if label is None or not secrets.compare_digest(label[1], self.proxy.token):

@@ -1,4 +1,4 @@
-"""The user at the other end of a local connection, from Linux's tables in /proc/net."""
+"""Owner of the other end of a local connection, from Linux's tables in /proc/net."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-TABLES = Path("/proc/net")  # has the tables `tcp` and `tcp6`; other systems lack them
+TABLES = Path("/proc/net")  # directory of the tables `tcp` and `tcp6`, which other systems lack
 
 
 def users_are_known() -> bool:
@@ -21,7 +21,7 @@ def is_own_user(transport: asyncio.BaseTransport) -> bool:
 
     Both addresses are compared with their ports: the same port of 127.0.0.1 and 127.0.0.2 may belong to two users.
     False if no row matches, or if the client has closed its socket: such rows are listed as root's, without an inode.
-    Takes 4 ms per table where the kernel has room for 262,144 connections.
+    Takes 4 ms per table if the kernel's table has 262,144 slots.
     """
     ends = [transport.get_extra_info(name) for name in ("peername", "sockname")]
     for table, prefix in (("tcp", b""), ("tcp6", bytes(10) + b"\xff\xff")):  # IPv4-mapped IPv6 addresses

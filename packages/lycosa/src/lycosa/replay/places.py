@@ -27,7 +27,7 @@ def _home(variable: str, usual: str) -> Path:
 
 
 def archives(named: Iterable[Path]) -> list[Path]:
-    """Return the files in some files and directories, each once; a crawl's directory stands for its archive."""
+    """Return the files in some files and directories, each once; of a crawl's directory those of its archive."""
     files: dict[Path, None] = {}
     for path in named:
         if not path.exists():

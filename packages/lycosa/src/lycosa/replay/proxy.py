@@ -1,14 +1,14 @@
-"""A local HTTP/1.1 proxy that answers from a recording only.
+"""A local HTTP/1.1 proxy that serves a recording only.
 
 Requests come in four forms:
 1. `GET http://host/path` (or https): clients of a proxy.
 2. `CONNECT host:443`, then TLS: clients of a proxy for https. TLS ends here, with a certificate for that host.
 3. `GET /path` with the Host of a recorded site: clients of a server.
-4. `GET /path` with our own Host: the start page, and the certificate to trust.
+4. `GET /path` with the proxy's own Host: the start page, and the certificate to trust.
 
-Only the user who started it, and root, are served. Linux tells the owner of a connection (peers.py); on other systems
-clients have to send a password, which is part of the printed address. Small records are read at once; large ones and
-revisits in threads, so that other clients need not wait.
+Only the user who started it, and root, are served. On Linux the kernel lists the owner of a connection (peers.py); on
+other systems clients have to send a password, which is part of the printed URL. Small records are read at once; large
+ones and revisits in threads, so that other clients need not wait.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from lycosa.replay.peers import is_own_user, users_are_known
 from lycosa.replay.recording import Recording, Spot
 from lycosa.replay.records import Damaged, RecordedAnswer
 
-AT_ONCE = 200_000  # bytes in the file: smaller records are read without a thread, in a millisecond or two
-MAX_BODY_BYTES = 10_000_000  # of a request; it is read and discarded
-USERNAME = "lycosa"  # goes with a proxy's password
+AT_ONCE = 200_000  # bytes of a record in the file; smaller ones are read without a thread, in a millisecond or two
+MAX_BODY_BYTES = 10_000_000  # maximum bytes of a request body, which is read and discarded
+USERNAME = "lycosa"  # user name that belongs to a proxy's password
 Headers = list[tuple[bytes, bytes]]
 
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\]")
@@ -63,7 +63,7 @@ class LocalProxy:
 
     async def __aexit__(self, *error: object) -> None:
         assert self._server is not None
-        # First stop accepting, then close: asyncio loses connections it was about to create.
+        # First stop accepting, then close; otherwise asyncio loses connections that it was about to create.
         for listening in self._server.sockets:
             asyncio.get_running_loop().remove_reader(listening.fileno())
         for _ in range(10):  # accepted sockets take a few turns of the loop to become connections
@@ -81,7 +81,7 @@ class LocalProxy:
 
     @property
     def login(self) -> str:
-        """Name and password that clients have to send; empty where users are identified without."""
+        """User name and password that clients have to send; empty where users are identified without."""
         return f"{USERNAME}:{self.password}" if self.password else ""
 
     @property
@@ -121,14 +121,14 @@ class ReplayProxy(LocalProxy):
 
 
 class Connection(asyncio.Protocol):
-    """One client; its requests are answered in order."""
+    """Connection of one client; its requests are answered in order."""
 
     def __init__(self, proxy: LocalProxy) -> None:
         self.proxy = proxy
         self.transport: asyncio.Transport | None = None
         self.buffer = bytearray()
         self.to_skip = 0
-        self.tunnel = ""  # https://host:port, from a CONNECT
+        self.tunnel = ""  # origin from a CONNECT, such as https://host:port
         self.blocked = False
         self.is_other_user = True
         self.working: asyncio.Task[None] | None = None
@@ -163,7 +163,7 @@ class Connection(asyncio.Protocol):
             await asyncio.sleep(0)
 
     def _next(self) -> None:
-        """Answer the requests in the buffer until one has to wait."""
+        """Respond to the requests in the buffer until one has to wait."""
         while self.working is None and not self.blocked and self.transport and not self.transport.is_closing():
             skipped = min(self.to_skip, len(self.buffer))
             del self.buffer[:skipped]
@@ -352,7 +352,7 @@ class Request:
 
     @property
     def at(self) -> int | None:
-        """The requested time by Accept-Datetime (RFC 7089), in microseconds since 1970."""
+        """Requested time by Accept-Datetime (RFC 7089), in microseconds since 1970; None if there is none."""
         return seconds(self.headers.get("accept-datetime", ""), 1_000_000)
 
     def url(self, tunnel: str) -> str:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from lycosa.replay.live import RecordingProxy
     from lycosa.replay.proxy import LocalProxy, ReplayProxy
 
-SHOWN = 100  # hosts on the start page, and visits on that of a recording proxy
-NOWHERE = "http://example.org/"  # used in commands if no page is recorded
+SHOWN = 100  # maximum hosts on the start page, and visits on that of a recording proxy
+NOWHERE = "http://example.org/"  # example URL in commands if no page is recorded
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;"
     "color:#222;background:#fff}"
@@ -117,11 +117,11 @@ def start(proxy: ReplayProxy) -> bytes:
 
 def how_to(proxy: LocalProxy, url: str) -> dict[str, str]:
     """Return commands that open a page through the proxy, by program."""
-    # Lycosa refuses local addresses unless allowed.
+    # Lycosa refuses local IP addresses unless they are allowed.
     local = " --allow-network 127.0.0.0/8" if host(url).endswith("localhost") else ""
     server, address, trusted, page = proxy.server, proxy.address, quote(str(proxy.authority.path)), quote(url)
     curl, own = "curl", "lycosa"
-    if proxy.login:  # not visible in the process list: curl overwrites it there
+    if proxy.login:  # curl hides the password in the process list by overwriting it
         curl, own = f"curl --proxy-user {proxy.login}", f"LYCOSA_PROXY_AUTH={proxy.login} lycosa"
     return {
         "Chromium": f'chromium --user-data-dir="$(mktemp -d)" --proxy-server={server} '

@@ -35,7 +35,7 @@ class Spot(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """Bytes to read; unknown for a revisit."""
+        """Number of bytes to read; unknown for a revisit."""
         columns = self.archive.index.columns
         return int(columns["length"][self.row]) if not columns["flags"][self.row] & REVISIT else 1 << 62
 
@@ -70,7 +70,7 @@ class RecordedHost:
 
 
 class Recording:
-    """Some WARC files as one web."""
+    """Several WARC files as one recorded web."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Recording:
         at: int | None = None,
         progress: Callable[[Path, int, int], None] = lambda path, reached, captures: None,
     ) -> None:
-        self.at = at  # default time in microseconds since 1970; None: the newest
+        self.at = at  # default time in microseconds since 1970; None: the newest capture
         self.archives: list[ArchiveFile] = []
         self.notes: list[str] = []
         try:
@@ -120,7 +120,7 @@ class Recording:
         return str(max(self.archives, key=lambda held: len(held.index)).index.facts["start"])
 
     def hosts(self) -> list[RecordedHost]:
-        """Return the hosts with pages, those with most first."""
+        """Return the hosts with pages, those with the most pages first."""
         numbers: dict[str, int] = {}
         starts: list[str] = []
         keys, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.intp)]
@@ -195,7 +195,7 @@ class Recording:
         for spot in self.locate(revisit.refers_to or revisit.url, date):
             original = spot.archive.read(spot.row)
             if original.revisit:
-                # A "not modified" record may itself refer to another record.
+                # a "not modified" record may itself refer to another record
                 if revisit.unchanged and not original.unchanged:
                     yield self._with_body(original)
             elif revisit.unchanged or not revisit.digest or original.digest == revisit.digest:

@@ -41,11 +41,11 @@ class RecordedAnswer:
     reason: bytes = b"OK"
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     body: bytes = b""
-    refers_to: str = ""  # of a revisit: URL, date and digest of the record with the body
+    refers_to: str = ""  # URL of the record with the body of a revisit; with its date and digest
     refers_to_date: int = 0
     digest: str = ""
     revisit: bool = False
-    unchanged: bool = False  # "not modified": the earlier response applies
+    unchanged: bool = False  # true for "not modified" records: the earlier response applies
 
     def header(self, name: bytes) -> str:
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == name), "")

@@ -65,7 +65,7 @@ def scan(path: Path, segment: tuple[int, int], into: Captures, progress: ScanPro
 
 
 class _FilePart:
-    """A file up to an offset. It is not memory-mapped, so truncating it meanwhile raises an error instead of SIGBUS."""
+    """File up to an offset. It is not memory-mapped, so truncating it meanwhile raises an error instead of SIGBUS."""
 
     def __init__(self, descriptor: int, end: int) -> None:
         self.descriptor, self.end = descriptor, end
@@ -99,7 +99,7 @@ class _Walk:
                     last = here
                     self.into.note(record, here)
             except OSError:
-                pass  # damaged or torn: look for further records
+                pass  # damaged or torn, so look for further records
             whole = (_end_of_plain if self.magic == PLAIN else _end_of_packed)(self.part, last)
             if whole == self.part.end:
                 break
@@ -121,7 +121,7 @@ class _Walk:
             yield record, here
 
     def _check(self, place: int) -> None:
-        """Raise unless records are compressed individually."""
+        """Raise InputError unless records are compressed individually."""
         if self.magic != PLAIN and self.part.read(place, len(self.magic)) != self.magic:
             raise InputError(
                 "bad-file",

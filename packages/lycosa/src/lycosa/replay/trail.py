@@ -6,7 +6,7 @@ from lycosa.web.urls import canonical, origin
 
 
 class VisitorTrail:
-    """Tracks referrers. Across sites browsers send only the origin, which stands for the last page seen there.
+    """Tracker of referrers. Across sites browsers send only the origin, which is taken for the last page opened there.
 
     >>> trail = VisitorTrail()
     >>> trail.step("https://a.example/links", ""), trail.step("https://b.example/", "https://a.example/")

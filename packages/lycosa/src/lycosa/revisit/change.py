@@ -10,7 +10,7 @@ from lycosa.core.types import Visit
 ChangeType: TypeAlias = Literal[
     "changed",  # different content at the same URL
     "vanished",  # 404, 410, or a page that says so under another status
-    "moved",  # a redirect in place of the page
+    "moved",  # a redirect to another page took its place
     "returned",  # present again after it had vanished or moved
     "new",  # first visit
 ]
@@ -34,18 +34,18 @@ class Verdict:
     changed: bool
     kind: Kind = "cosmetic"
     magnitude: float = 0.0  # 0: equal, 1: nothing in common
-    says: str = ""  # for instance `level 4: 3 of 12 texts are others`
+    says: str = ""  # explanation, for instance `level 4: 3 of 12 texts are others`
 
 
 @dataclass(slots=True)
 class Change:
-    """The change of a page."""
+    """The change of a page, with the detectors that reported it."""
 
     what: ChangeType
     kind: Kind = "cosmetic"
     magnitude: float = 0.0
     by: list[str] = field(default_factory=list)  # detectors that reported it
-    # Their explanations in the same order; for a vanished or moved page, how or where to.
+    # Their explanations in the same order; for a vanished or moved page, how it was recognised or its target.
     says: list[str] = field(default_factory=list)
     target: str = ""  # URL that a page moved to
 
@@ -58,6 +58,6 @@ class Change:
 
 
 def change_of(visit: Visit) -> Change | None:
-    """Return the recorded change of a visit, or None."""
+    """Return the change recorded with a visit, or None."""
     data = visit.data.get("change")
     return Change(**data) if data else None

@@ -26,9 +26,9 @@ Compare: TypeAlias = Callable[[Snapshot, Snapshot], Verdict | None]
 
 @dataclass(frozen=True)
 class DetectorEntry(RegistryEntry):
-    """A detector in the registry."""
+    """Registry entry of a detector."""
 
-    blind: bool = False  # sees that something differs but not what: other detectors may reduce its change to cosmetic
+    blind: bool = False  # detects a difference but not its kind; other detectors may reduce it to cosmetic
 
 
 BODIES = "the archived bodies"
@@ -63,12 +63,12 @@ ENTRIES = {
 }  # fmt: skip
 DETECTORS = Registry("detector", "lycosa.revisit", ENTRIES)
 
-# One of each kind; simhash serves pages without an archive, the others comparisons.
+# One detector of each kind; simhash is for pages without an archive, the other detectors are for comparisons.
 DEFAULT = ("main-text", "tree", "links", "relevance")
 
 
 def detector(name: str) -> Compare:
-    """Return the detector of a name."""
+    """Return the detector with a name; raise InputError if there is none."""
     if name not in DETECTORS:  # user-defined detectors are not supported
         raise InputError("unknown-name", f"unknown detector {name!r}: choose from {', '.join(DETECTORS)}")
     compare: Compare = DETECTORS.maker(name)
@@ -173,7 +173,7 @@ def paper(old: Snapshot, new: Snapshot) -> Verdict | None:
 
 
 def checksum(text: str) -> Fraction:
-    """Return the checksum of a page's source."""
+    """Return the paper's checksum of a page's source."""
     counts = Counter(text)
     return Fraction(sum(ord(letter) * n for letter, n in counts.items()), len(counts) or 1)
 
@@ -187,7 +187,7 @@ def simhash(old: Snapshot, new: Snapshot) -> Verdict | None:
     """
     if old.simhash and new.simhash:
         before, after = old.simhash, new.simhash
-    # use one formula for both: a stored fingerprint may be based on another language's stems
+    # one formula for both, because a stored fingerprint may be based on the stems of another language
     elif old.text and new.text:
         before, after = old.text_print, new.text_print
     else:
@@ -202,7 +202,7 @@ def simhash(old: Snapshot, new: Snapshot) -> Verdict | None:
 
 
 def relevance(old: Snapshot, new: Snapshot) -> Verdict | None:
-    """Report that the page's relevance crossed the threshold. Magnitude: the absolute difference, at most 1."""
+    """Report whether the relevance crossed the threshold; the magnitude is the absolute difference, at most 1."""
     was, now = old.relevance >= old.threshold, new.relevance >= new.threshold
     if was == now:
         return Verdict(False)
@@ -262,7 +262,7 @@ def _came_and_went(added: int, removed: int) -> str:
 
 @dataclass(slots=True, frozen=True)
 class Difference:
-    """The difference of two main parts in words."""
+    """Difference of two main parts, counted in words."""
 
     lost: int = 0
     gained: int = 0
@@ -283,8 +283,8 @@ def difference(old: MainBlocks, new: MainBlocks) -> Difference:
     """Return the difference of two main parts.
 
     share = (max(lost, gained) - common) / max(words of old, words of new), over the words of blocks that only one has;
-    where these have the same words, the share of adjacent word pairs that differ. A block that is furniture in the
-    other version is not lost: only its surroundings were classified differently.
+    where these have the same words, the share of adjacent word pairs that differ. A block that is outside the main part
+    of the other version is not lost: only its surroundings were classified differently.
     """
     before, after = old.words, new.words
     if before == after:
@@ -319,10 +319,9 @@ def _only(blocks: list[str], other: MainBlocks) -> list[str]:
 
 
 def share_of_others(old: list[str], new: list[str]) -> float:
-    """Return the share of the longer sequence's items missing from the shorter one; for equal multisets, of adjacent
-    pairs.
+    """Return the share of differing items of two sequences, or of adjacent pairs if only the order differs.
 
-    0 only for equal sequences; linear time.
+    It is 0 only for equal sequences; linear time.
     """
     if old == new:
         return 0.0

@@ -39,8 +39,8 @@ def atom(
 ) -> bytes:
     """Return the feed of some changes, newest first.
 
-    `address` is the feed's URL, `at` its time if it is empty, `where` a function to the URL that shows a change, if not
-    the page itself.
+    `address` is the feed's URL, `at` its time if it is empty; `where` returns the URL that shows a change, if not the
+    page itself.
     """
     feed = Tree.Element("feed", xmlns=NAMESPACE)
     _add(feed, "id", crawl)
@@ -83,7 +83,7 @@ def _add(parent: Tree.Element, tag: str, text: str = "", **attributes: str) -> T
 
 
 class Feeds:
-    """The newest changes of a crawl; reads the log incrementally."""
+    """Writer of the feed with the newest changes of a crawl; reads the log incrementally."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Feeds:
         return written
 
     def _of_last_run(self) -> dict[str, str]:
-        """Return the excerpts in the existing file, because computing one requires reading two versions."""
+        """Return the excerpts in the existing file, because computing an excerpt requires reading two versions."""
         try:
             entries = Tree.fromstring(read_whole(self.directory / ATOM, 10_000_000)).iterfind("{*}entry")
             return {
@@ -143,7 +143,7 @@ def newest(
 
 
 def save(path: Path, content: bytes) -> bool:
-    """Write a file atomically if its content changed: feed readers check the modification time."""
+    """Write a file atomically, but only if its content changed, because feed readers check the modification time."""
     try:
         if path.is_file() and path.read_bytes() == content:
             return False

@@ -34,7 +34,7 @@ SLACK = 86_400.0  # seconds by which a clock may have been set back
 
 @dataclass(slots=True, frozen=True)
 class LoggedChange:
-    """One change with its context."""
+    """A change with its page and its position in the log."""
 
     seq: int  # sequence number in the log
     id: str  # a permanent URN
@@ -48,7 +48,7 @@ class LoggedChange:
 
     @property
     def host(self) -> str:
-        """The host name; empty for nodes outside the web."""
+        """Host name; empty for nodes that are not URLs."""
         return host(self.url) if "//" in self.url else ""
 
 
@@ -56,15 +56,15 @@ class LoggedChange:
 class ChangeFilter:
     """Filter for changes.
 
-    Kinds and magnitudes apply to changed pages only; vanished, moved, returned and new ones have neither.
+    Kinds and magnitudes apply to changed pages only; vanished, moved, returned and new pages have neither.
     """
 
-    what: tuple[str, ...] = ()  # empty: all
+    what: tuple[str, ...] = ()  # types of changes; empty: all
     kinds: tuple[str, ...] = ()
     at_least: float = 0.0
     host: str = ""  # this host and its subdomains
     pattern: str = ""  # regular expression searched in the URL
-    relevant: float = 0.0  # minimum relevance, now or before
+    relevant: float = 0.0  # minimum relevance of the old or the new version
     cosmetic: bool = False
 
     def __post_init__(self) -> None:
@@ -127,20 +127,20 @@ def changes(
 
 
 def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -> LoggedChange:
-    """Return a change with data of the previous version: a vanished page has no title of its own."""
+    """Return a change with data of the previous version, because a vanished page has no title of its own."""
     before = next(log.events(f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (visit.node, seq)), None)
     title, was = visit.title, 0.0
     if isinstance(before, Visit):
         was = before.relevance_now
         if change.what in ("vanished", "moved") or not title:
             title = before.title
-    # Includes the change itself, because copies of a crawl that continue separately must have distinct ids.
+    # The id includes the change, because copies of a crawl that continue separately must have distinct ids.
     urn = uuid5(crawl, f"{seq} {visit.started!r} {visit.node!a}").urn
     return LoggedChange(seq, urn, visit.node, visit.started, title, visit.relevance_now, change, was, visit.follows)
 
 
 def identity(log: SqliteLog) -> UUID:
-    """Return an id of the crawl that survives moving its directory: a hash of its first event, which has a time."""
+    """Return an id of the crawl that survives moving its directory: a hash of its first event, including the time."""
     first = next(log.rows("kind, node, body", order="seq LIMIT 1"), ("", "", b""))
     digest = hashlib.sha256(repr(first).encode("utf-8", "backslashreplace")).digest()
     return UUID(bytes=digest[:16], version=5)
@@ -151,9 +151,9 @@ def end(log: SqliteLog) -> int:
 
 
 def beginning(log: SqliteLog, since: float) -> int:
-    """Return a sequence number before which no visit is as recent as `since`, by bisection.
+    """Return a sequence number before which all visits are older than `since`, by bisection.
 
-    Concurrent visits are logged in the order of completion, and clocks may be set back: hence the slack.
+    Concurrent visits are logged in the order of completion, and clocks may be set back, so SLACK is allowed for.
     """
     low, high = 1, end(log) + 1
     if since <= SLACK:
@@ -222,7 +222,7 @@ def name(item: LoggedChange) -> str:
 
 
 def describe_change(change: Change) -> str:
-    """Describe a change in two or three words."""
+    """Describe a change in two or three words, for titles."""
     if change.what != "changed":
         return change.what
     return f"{change.kind} changed, {format_share(change.magnitude)}"
@@ -275,7 +275,7 @@ def format_counts(tally: Mapping[str, int]) -> str:
 
 
 def day_and_time(at: float) -> str:
-    """Format a time for people, in UTC."""
+    """Format a time in UTC, for people."""
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
 
 

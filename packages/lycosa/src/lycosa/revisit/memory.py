@@ -1,8 +1,8 @@
 """State of the watched pages: histories of visits, fates, and the reliability of their hosts.
 
-All of it is a fold over the log, so a later run reconstructs it from the log alone. Watched are relevant pages, seeds,
-and sources of URLs (sitemaps, feeds); on request all pages. Relevances are those at the time of reading the log: model
-updates of one run affect the pages watched by the next.
+All of it is a fold over the log, so a later run reconstructs it from the log alone. Relevant pages, seeds and sources
+of URLs (sitemaps, feeds) are watched, or all pages on request. Relevances are those at the time of reading the log:
+model updates of one run affect the pages watched by the next.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from lycosa.revisit.schedules import MIN_INTERVAL_SECONDS, Behaviours
 from lycosa.revisit.validators import CUT, Honesty, Validators
 from lycosa.web.dates import parse_http_date, parse_w3c_date
 
-TRIALS = 8  # hints of a host that are followed before any was verified
+TRIALS = 8  # hints of a host that are followed before its precision is known
 
 
 @dataclass(slots=True)
 class Watched:
-    """A page or source that is revisited."""
+    """A page or source that is revisited, with its last known state."""
 
     node: str
     row: int
@@ -38,7 +38,7 @@ class Watched:
     kind: Kind
     behaviour: int
     follows: float  # fetch time of its current version
-    floor: float = 1e-3  # minimum weight, for pages that the user named or that others need
+    floor: float = 1e-3  # minimum weight, for pages that the user named or that other pages depend on
     validators: Validators = field(default_factory=Validators)
     digest: bytes = b""
     looks: int = 0  # successful visits
@@ -50,7 +50,7 @@ class Watched:
 
 @dataclass(slots=True)
 class Destination:
-    """Target of a moved page, to be fetched."""
+    """Target of a moved page, to be visited."""
 
     row: int
     kind: Kind
@@ -60,7 +60,7 @@ class Destination:
 
 
 class Memory:
-    """Watched pages by URL and by number, with the state of their hosts."""
+    """The watched pages by URL and by number, and the state of their hosts."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Memory:
         self.is_source = np.zeros(0, np.bool_)
         self.retries: dict[str, Watched] = {}  # failed pages to be retried
         self.targets: dict[str, Destination] = {}
-        self.news = 0  # hints so far that announced a change
+        self.news = 0  # number of hints so far that announced a change
 
     def learn(self, visit: Visit, table: Table) -> Watched | None:
         place = self.targets.pop(visit.node, None)
@@ -108,7 +108,7 @@ class Memory:
             self._follow(visit, table)
 
     def _follow(self, visit: Visit, table: Table) -> None:
-        """Plan a visit of a redirect's target, unless it is known or out of scope."""
+        """Schedule a visit of a redirect's target, unless it is known or out of scope."""
         target = visit.links.urls[0]
         row = table.row_of.get(target, -1)
         if row >= 0 and table.state[row] == OPEN:
@@ -122,7 +122,7 @@ class Memory:
         seed, source = bool(table.is_seed[row]), visit.kind == "sitemap"
         if not (seed or source or self.irrelevant or visit.is_relevant(self.threshold)):
             return
-        if "//" not in visit.node:  # a file
+        if "//" not in visit.node:  # a local file
             return
         floor = max(self.threshold, 1e-3) if seed or source else 1e-3
         number = self.histories.add(visit.ended, host=int(table.host[row]), weight=max(visit.relevance_now, floor))
@@ -155,11 +155,11 @@ class Memory:
             page.fate, page.target, page.attempt = "moved", visit.links.urls[0], 0
             if visit.status in PERMANENT:
                 self.histories.drop(number, at)
-            else:  # moved: this is no visit of the page itself
+            else:  # moved, which is no visit of the page itself
                 self.histories.failed(number, at)
             self._answered(page, at, change is not None)
             self._follow(visit, table)
-        else:  # unknown state: no answer or not allowed
+        else:  # unknown state, because there was no response or the visit was not allowed
             self.histories.failed(number, at)
             page.attempt += 1
             if visit.retry_at and page.attempt < self.attempts:
@@ -190,7 +190,7 @@ class Memory:
                 self.histories.weight[number] = max(visit.relevance_now, page.floor)
 
     def _answered(self, page: Watched, at: float, changed: bool) -> None:
-        """Resolve the hints about a page; only a failed visit leaves them open."""
+        """Resolve the hints about a page; only failed visits leave them open."""
         self.hints.learn(int(self.histories.host[page.number]), page.node, at, changed)
 
     def _hear(self, visit: Visit) -> None:
@@ -227,20 +227,20 @@ class Hints:
     ignored, for instance if every lastmod is today. Their hints are still verified by scheduled visits, so a host can
     recover.
 
-    All of it is a fold over visits in order: sources that were read (`heard`) and pages that were visited (`learn`).
+    All of it is a fold over visits in order: of sources that announce changes (`heard`) and of pages (`learn`).
     """
 
     def __init__(self) -> None:
         self._hosts: defaultdict[Hashable, _Host] = defaultdict(_Host)
         self._told: dict[Hashable, float] = {}  # latest change date of a page announced by its host
-        self._seen: dict[Hashable, float] = {}  # our last visit
+        self._seen: dict[Hashable, float] = {}  # time of our last visit
         self._open: dict[Hashable, float] = {}  # open hints: time at which the hint was read
 
     def heard(self, host: Hashable, node: Hashable, lastmod: str | float, now: float) -> bool:
         """Record a change date read at time `now`; return whether it announces a change.
 
-        Future times do not. A bare date does as long as our last visit was before the end of that day, because the page
-        may have changed after the visit.
+        Dates in the future announce none. A date without a time does if our last visit was before the end of that day,
+        because the page may have changed after the visit.
         """
         times = parse_w3c_date(lastmod) if isinstance(lastmod, str) else (lastmod, lastmod)
         if times is None or not 0 < times[0] <= now + 86_400.0:
@@ -249,7 +249,7 @@ class Hints:
         before = self._told.get(node)
         self._told[node] = max(first, before or 0.0)
         seen = self._seen.get(node, -math.inf)
-        # the first hint counts only if it is later than our visit
+        # the first hint of a page counts only if it is later than our visit
         news = seen < first if before is None else before < first and seen < last
         if news and node not in self._open:
             self._open[node] = now
@@ -274,7 +274,7 @@ class Hints:
         return self._hosts[host].precision if host in self._hosts else 0.5
 
     def believed(self, host: Hashable, node: Hashable) -> float:
-        """Return the probability by its host's hint that the page has changed; 0 if the host is unreliable."""
+        """Return the probability that a page has changed according to a hint; 0 if its host is unreliable."""
         if node not in self._open:
             return 0.0
         said = self._hosts[host]
@@ -284,7 +284,7 @@ class Hints:
     def due(
         self, host: Hashable, node: Hashable, due: float, *, weight: float, rate: float, price: float, last: float
     ) -> float:
-        """Return the due time of a page: that of its hint if believed and worthwhile, else the scheduled one."""
+        """Return the due time of a page: that of its hint if reliable and worth a visit, else the scheduled one."""
         chance = self.believed(host, node)
         if chance <= 0 or chance * weight <= price * rate:
             return due

@@ -1,6 +1,6 @@
 """Notifications of changes: feed files in the crawl's directory, and messages through apprise.
 
-Apprise bypasses the address guard, so its addresses come from the command line, crawl.toml or the operator of a server,
+Apprise bypasses the address guard, so its URLs come from the command line, crawl.toml or the operator of a server,
 never from a member of a server.
 """
 
@@ -43,7 +43,7 @@ NAME = "notified.json"
 
 
 class Channel:
-    """One apprise address; `$NAME` in it is replaced by an environment variable."""
+    """One apprise URL; `$NAME` in it is replaced by an environment variable."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -57,11 +57,11 @@ class Channel:
             raise InputError("missing-variable", message) from error
         logging.getLogger("apprise").addHandler(logging.NullHandler())
         self._apprise = Apprise()
-        if not self._apprise.add(address):  # not repeated in the message: it may contain a password
+        if not self._apprise.add(address):  # the URL is not part of the message, because it may contain a password
             raise InputError("bad-notify", "--notify: apprise does not know this kind of URL; use mailto://...")
         plugin: Any = self._apprise[0]
         if "overflow=" not in address:
-            plugin.overflow_mode = OverflowMode.TRUNCATE  # one message of any length
+            plugin.overflow_mode = OverflowMode.TRUNCATE  # send a single message of any length
         self.key = hashlib.sha256(address.encode("utf-8", "backslashreplace")).hexdigest()[:24]
         self.name = str(plugin.url(privacy=True)).partition("?")[0]
 
@@ -89,7 +89,7 @@ def wanted_by(options: Options) -> ChangeFilter:
 
 
 class Notifier:
-    """Feeds and messages of a running crawl: `start`, `news` when a change was recorded, `close` at the end.
+    """Sender of feeds and messages of a running crawl: `start`, `news` when a change was recorded, `close` at the end.
 
     Errors are passed to `say` and never end the crawl. `notified.json` holds the last event that each channel was
     notified of; a message that could not be sent becomes part of the next one.
@@ -169,10 +169,10 @@ class Notifier:
             self.say(f"cannot write {self._file}: {error.strerror}; free some space")
 
     async def close(self) -> None:
-        """Write the feeds and send remaining messages; after a timeout they are left to the next run."""
+        """Write the feeds and send remaining messages; after a timeout the next run sends them."""
         with suppress(TimeoutError):
             async with asyncio.timeout(20):
-                async with self._sending:  # a message being sent is not cancelled
+                async with self._sending:  # wait for a message being sent instead of cancelling it
                     for task in self._tasks:
                         task.cancel()
                 self._write_feeds()

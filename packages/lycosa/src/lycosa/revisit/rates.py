@@ -51,7 +51,7 @@ _TINY = 1e-300
 
 USUAL = 1 / (21 * 86_400.0)  # default change rate per second of unknown pages
 SHAPE = 0.5  # half the pages change less than .45 times as often as the mean: rates differ by orders of magnitude
-_TRUST = 4.0  # weight of USUAL in pages
+_TRUST = 4.0  # weight of the default rate USUAL, in pages
 _SAMPLE = 4_096
 _CLASSES = 4
 
@@ -119,7 +119,7 @@ class Prior:
         return expected
 
     def fit(self, histories: Histories, rows: Rows | None = None) -> None:
-        """Fit to the histories; the result does not depend on the previous fit."""
+        """Fit to the histories; the result does not depend on earlier fits."""
         rows = np.flatnonzero(histories.looks[: len(histories)]) if rows is None else rows
         self.shape, self.mean, self.hosts, self.classes = SHAPE, USUAL, np.ones(0), np.ones(_CLASSES)
         if not len(rows):
@@ -140,7 +140,7 @@ class Prior:
         self.classes = np.concatenate([kinds, np.ones(_CLASSES - len(kinds))])
         y = rate / self.means(histories, rows)
         log_y = np.log(y) + digamma(shape) - np.log(shape)
-        spread = np.log(y.mean()) - log_y.mean()  # 0 if all pages are alike
+        spread = np.log(y.mean()) - log_y.mean()  # 0 if all pages change equally often
         spread = (_TRUST * 1.27 + len(rows) * spread) / (_TRUST + len(rows))  # 1.27 is the spread of SHAPE
         self.shape = float(np.clip((3 - spread + np.sqrt((spread - 3) ** 2 + 24 * spread)) / (12 * spread), 0.1, 4.0))
 
@@ -177,7 +177,7 @@ def digamma(x: Floats) -> Floats:
 
 
 class Rates:
-    """Rate estimates of all pages, updated for pages with new visits, or for all after the prior is refitted."""
+    """Rate estimates of all pages; updated for pages with new visits, and for all after the prior is refitted."""
 
     def __init__(self) -> None:
         self.prior = Prior()
@@ -187,7 +187,7 @@ class Rates:
         self._fitted = 0.0
 
     def review(self, histories: Histories) -> None:
-        """Refit the prior if enough visits or pages were added."""
+        """Refit the prior if enough visits or pages were added since the last fit."""
         if histories.total + len(histories) > self._fitted * 1.1 + 16:  # grown by a tenth since the last fit
             self.prior.fit(histories)
             self._fitted = histories.total + len(histories)
@@ -207,7 +207,7 @@ class Rates:
         return Posterior(self.rate[rows], self.shape[rows])
 
 
-KEPT = 16  # visits of a page that are kept
+KEPT = 16  # number of recent visits kept per page
 UNCHANGED, UNKNOWN = -1.0, math.inf  # markers in place of the time since the last change
 
 _COLUMNS: dict[str, tuple[Any, tuple[int, ...], float]] = {  # dtype, shape of one entry, fill value
@@ -232,13 +232,13 @@ class Histories:
     """
 
     host: NDArray[np.int32]
-    weight: NDArray[np.float64]  # for instance its relevance
+    weight: NDArray[np.float64]  # importance of the page, for instance its relevance
     first: NDArray[np.float64]
     last: NDArray[np.float64]  # time of the last successful visit
     tried: NDArray[np.float64]  # time of the last request, successful or not
     failures: NDArray[np.int32]  # consecutive requests without a result
-    looks: NDArray[np.int32]  # after the first
-    dropped: NDArray[np.bool_]  # it has vanished
+    looks: NDArray[np.int32]  # visits after the first
+    dropped: NDArray[np.bool_]  # true if the page has vanished
     span: NDArray[np.float64]  # time since the previous visit, per kept visit; 0: none
     since: NDArray[np.float64]  # time since the last change, per kept visit; UNCHANGED or UNKNOWN
 
@@ -264,9 +264,9 @@ class Histories:
         return i
 
     def look(self, i: int, at: float, changed: bool, modified: float = 0.0) -> None:
-        """Record a visit. `modified`: time of the last change if its host reports it reliably, else 0."""
+        """Record a visit; `modified` is the time of the last change if the host reports it reliably, else 0."""
         last = float(self.last[i])
-        span = max(at - last, 1.0 if changed else 0.0)  # a change takes time: clocks differ or are coarse
+        span = max(at - last, 1.0 if changed else 0.0)  # a change takes time, but clocks differ or are coarse
         since = UNCHANGED
         if changed:
             since = at - modified if last <= modified <= at and modified > 0 else UNKNOWN
@@ -290,7 +290,7 @@ class Histories:
         self.dropped[i] = True
 
     def revive(self, i: int, at: float) -> None:
-        """Record that the page has returned; changes in between are unknown, so the history continues from here."""
+        """Record that the page has returned; its history continues from here, as changes in between are unknown."""
         self.dropped[i] = False
         self.failures[i] = 0
         self._asked(i, at)

@@ -33,14 +33,14 @@ from lycosa.store.versions import Versions
 from lycosa.web.inflate import charset_of, decode
 from lycosa.web.parse_process import reparse_page
 
-ROUND = 64  # visits after which all pages are rescheduled, because prices and rates have moved
-STALE = 600.0  # seconds after which they are rescheduled in any case
-DEBT = 25.0  # requests by which exploring and refreshing may deviate from their shares
+ROUND = 64  # visits after which all pages are rescheduled, because prices and rates have changed
+STALE = 600.0  # seconds after which all pages are rescheduled in any case
+DEBT = 25.0  # maximum requests by which exploring and refreshing deviate from their shares
 Times: TypeAlias = NDArray[np.float64]
 
 
 class RevisitScheduler(protocols.VisitScheduler):
-    """Watched pages, their due times and their changes, in a run that begins at `now`."""
+    """Scheduler of the revisits of a run: watched pages, their due times and their changes."""
 
     refreshes = True
 
@@ -52,7 +52,7 @@ class RevisitScheduler(protocols.VisitScheduler):
         self.once, self.everything, self.began = keeping.once, keeping.everything, keeping.began or now
         self.explore = options.explore  # share of requests for new pages
         self.schedule = make_schedule(options.schedule, per_second=(1.0 - self.explore) * options.per_hour / 3600)
-        # Set for timed runs: exploring must not use the unspent share of refreshing.
+        # Set for timed runs, so that exploring does not use the unspent share of refreshing.
         self.pace: Pace | None = None
         self.memory = Memory(
             self.host_key, self.behaviours, threshold, irrelevant=options.watch_all, attempts=options.attempts
@@ -70,15 +70,15 @@ class RevisitScheduler(protocols.VisitScheduler):
 
     @property
     def explores(self) -> bool:
-        """Whether new pages may be fetched; with `once`, only while revisits remain."""
+        """True if new pages may be fetched; with `once`, only while revisits remain."""
         if not self.once or not self.explore:
             return self.explore > 0 and (self.pace is None or self.pace.next(self._now) <= self._now)
-        if self._debt >= 1.0:  # while the hosts of known pages rest, new ones must not exceed their share
+        if self._debt >= 1.0:  # while the hosts of known pages are not ready, new pages must not exceed their share
             return False
         return bool(self._in_flight) or self._now == -math.inf or self.next_due(self._now) < NEVER
 
     def wants_turn(self) -> bool:
-        """Return whether revisits have had less than their share of requests."""
+        """Return whether revisits have had less than their share of the requests."""
         return self._debt >= self.explore * len(self._in_flight)
 
     def pick(self, number: int, now: float) -> Task | None:
@@ -122,14 +122,14 @@ class RevisitScheduler(protocols.VisitScheduler):
         return None
 
     def give_back(self, task: Task, until: float = 0.0) -> None:
-        """Take back a task that is not in flight any more; a delay applies to its host."""
+        """Put back a task that is no longer in flight; a delay applies to its host."""
         self._in_flight.discard(task.node)
         if task.node in self.memory.targets and not task.follows:
             self.memory.targets[task.node].until = max(self.memory.targets[task.node].until, until)
         elif until:
             self._rest[self.host_key(task.node)] = until
         page = self.watched.get(task.node)
-        # A page whose visit was superseded by a prerequisite is still due.
+        # A page whose visit gave way to a prerequisite is still due.
         if page is not None and task.follows and self._due_at(page.number) <= self._now:
             self._put(page.number)
 
@@ -208,15 +208,15 @@ class RevisitScheduler(protocols.VisitScheduler):
         for node in map(str, self.memory.hints.open) if which is None else (self.memory.by_number[which].node,):
             page = self.watched.get(node)
             if page is None or (self.histories.failures[page.number] and page.fate != "vanished"):
-                continue  # failed pages rest in spite of hints; vanished ones may have returned
+                continue  # failed pages are paused in spite of hints; vanished ones may have returned
             if BEHAVIOURS[page.behaviour] in ("automatic", "frequently"):
                 place = page.number if which is None else 0
                 hinted = self._hinted(page, float(due[place]))
-                if hinted < due[place]:  # a refresh visits pages as soon as it reads a hint
+                if hinted < due[place]:  # a refresh visits pages as soon as a hint announces a change
                     due[place] = min(hinted, self.began) if self.once else hinted
         if self.everything:
             due = np.where(tried[rows] < self.began, np.minimum(due, self.began), due)
-        if self.once:  # each page once per run, except retries
+        if self.once:  # once per run, except retries
             due = np.where((tried[rows] < self.began) & (due <= self.began), due, NEVER)
         for page in self.memory.retries.values() if which is None else (self.memory.by_number[which],):
             if page.retry_at:
@@ -252,15 +252,15 @@ class RevisitScheduler(protocols.VisitScheduler):
         page = self.memory.learn(visit, table)
         if page is not None:
             self._looks += 1
-            if page.number < len(self._due):  # update this page's part of the plan
+            if page.number < len(self._due):  # update only this page's part of the plan
                 due = self._due[page.number] = self._times(page.number)[0]
                 if due < self._again:
                     self._agenda.wait(page.number, float(due))
-        if self.memory.news > news and len(self._due):  # the plan predates these hints
+        if self.memory.news > news and len(self._due):  # the plan was made without these hints
             self._looks = ROUND
 
     def _count(self, visit: Visit) -> None:
-        """Charge the visit to exploring or refreshing."""
+        """Count the visit as exploring or refreshing."""
         if visit.follows or visit.arm == "moved":
             self._debt = max(-DEBT, self._debt - self.explore)
         elif visit.address and visit.kind in ("page", "redirect", "sitemap"):
@@ -268,11 +268,11 @@ class RevisitScheduler(protocols.VisitScheduler):
 
 
 class Agenda:
-    """Due pages by host, largest claim first, and future ones by time.
+    """Queues of due pages by host, largest claim first, and of future ones by time.
 
-    Pages are numbers. `host_key` names a page's host, `due` returns its current due time. A plan sets the due times of
-    all pages; between plans single pages come and go at the cost of a heap operation. Entries are lazy: one whose page
-    is no longer due is dropped when it surfaces.
+    Pages are numbers. `host_key` returns a page's host, `due` its current due time. A plan sets the due times of all
+    pages; between plans single pages are added and removed at the cost of a heap operation. Entries are lazy: one whose
+    page is no longer due is dropped when it surfaces.
 
     >>> times = np.array([5.0, 1.0, 9.0, 2.0])
     >>> agenda = Agenda(host_key=lambda page: "ab"[page % 2], due=times.item)
@@ -292,7 +292,7 @@ class Agenda:
         """Replace the plan; pages due beyond `horizon` are left out."""
         self._queues, self._later = {}, []
         ready = np.flatnonzero(due <= now)
-        # Urgent pages get infinite claims. A sorted list is a heap.
+        # Urgent pages get infinite claims. A sorted list is a valid heap.
         claims = np.where(due[ready] == -np.inf, np.inf, claims[ready])
         order = np.lexsort((ready, -claims))
         for claim, number in zip(claims[order].tolist(), ready[order].tolist(), strict=True):
@@ -343,11 +343,11 @@ class Agenda:
 class RevisitPlan:
     """Settings of a run that keeps a collection fresh."""
 
-    once: bool = False  # a refresh visits only the pages due at its start; a watch continues
-    everything: bool = False  # all pages are due
+    once: bool = False  # true for a refresh, which visits only the pages due at its start; a watch continues
+    everything: bool = False  # true if all pages are due
     now: list[str] = field(default_factory=list)  # patterns of URLs that are due and come first
     requests: int = 0  # limit of requests in this run; 0: none
-    began: float = 0.0  # start of the resumed run, since which pages are not visited twice; 0: now
+    began: float = 0.0  # start of the resumed run; pages visited since then are not visited again; 0: now
 
     def behaviours(self, options: Options) -> Behaviours:
         return Behaviours(
@@ -360,7 +360,7 @@ class RevisitPlan:
         )
 
     def check(self, options: Options) -> None:
-        """Validate the settings before anything is opened."""
+        """Raise InputError for invalid settings, before anything is opened."""
         if self.requests < 0:
             raise InputError("out-of-range", f"--requests is {self.requests}: it must be 0 or more; 0 means no limit")
         self.behaviours(options)
@@ -374,7 +374,7 @@ class RevisitPlan:
 
 
 class ChangeComparer:
-    """Compares a response with the remembered state (memory.py) and, where digests differ, with the archive."""
+    """Classifier of changes: compares a response with the known state or, if digests differ, with the archive."""
 
     def __init__(self, memory: Memory, versions: Versions, detectors: Sequence[str]) -> None:
         self.memory, self.versions, self.detectors = memory, versions, tuple(detectors)
@@ -422,7 +422,7 @@ class ChangeComparer:
         return self._difference(before, visit, page) if before is not None else None
 
     def _doubt(self, known: Watched, visit: Visit, page: Page) -> None:
-        """Classify a page that looks like a soft 404 as gone, unless it was always like that."""
+        """Classify a page that looks like a soft 404 as vanished, unless it always looked like that."""
         before = self.versions.last(visit.node) if not known.fate else None
         if before is not None and difference(self._kept(before).main, self._come(visit, page).main).share < 0.5:
             visit.flags.remove("soft-404")
@@ -443,16 +443,16 @@ class ChangeComparer:
         return kept is None or _reads_the_same(inflated(kept), _kind(kept), _kind(page.exchange))
 
     def _difference(self, before: Visit, visit: Visit, page: Page) -> Change | None:
-        """Return the change between two versions; None if no detector could see any."""
+        """Return the change between two versions; None if no detector reports any."""
         old, new = self._kept(before), self._come(visit, page)
-        if not before.place.file:  # not archived: use the data of the log
+        if not before.place.file:  # not archived, so only the data of the log is compared
             new.body = b""
         elif old.body == new.body and old.content_type != new.content_type:
             _tell_apart(old, new)
         change = judge_change(old, new, self.detectors)
         if change is None and old.body and not new.body and before.place.file:
             change = Change("changed", "text", 1.0, ["digest"], ["an empty body"])
-        if set(before.flags) & CUT:  # the rest of the old version is unknown
+        if set(before.flags) & CUT:  # the old version was received incompletely
             change = Change("changed", by=["digest"], says=["the version before was cut short"])
         if said := _directives(visit) ^ _directives(before):
             directives = [f"{'now' if flag in visit.flags else 'no longer'} {flag}" for flag in sorted(said)]
@@ -482,7 +482,7 @@ def _directives(visit: Visit) -> set[str]:
 
 
 def _reads_the_same(body: bytes, old: str, new: str) -> bool:
-    """Return whether a body reads the same under both content types: charsets may change its words."""
+    """Return whether a body decodes to the same text under two content types, whose charsets may differ."""
     if old == new:
         return True
     types = [kind.partition(";")[0].strip() for kind in (old, new)]
@@ -490,12 +490,12 @@ def _reads_the_same(body: bytes, old: str, new: str) -> bool:
 
 
 def _tell_apart(old: Snapshot, new: Snapshot) -> None:
-    """Re-encode equal bytes that are decoded differently, so that detectors see a difference."""
+    """Re-encode equal bytes with different charsets to UTF-8, so that detectors report a difference."""
     for version in (old, new):
         version.body = version.source.encode("utf-8", "replace")
         version.content_type = f"{version.content_type.partition(';')[0].strip()}; charset=utf-8"
         del version.source
-    if old.body == new.body:  # a different type
+    if old.body == new.body:  # the types differ, not the charsets
         new.body += b"\n"
 
 

@@ -1,4 +1,4 @@
-"""Schedules of revisits. `SCHEDULES` names the values of `--schedule`; `make_schedule` makes one.
+"""Schedules of revisits. `SCHEDULES` names the values of `--schedule`; `make_schedule` creates one.
 
 All schedules share the budget, the bounds, and the treatment of failed and vanished pages.
 
@@ -24,10 +24,10 @@ from lycosa.core.types import Rows
 from lycosa.revisit.rates import Floats, Histories, Posterior, Rates, claim, waiting
 from lycosa.web.urls import compile_patterns
 
-MIN_INTERVAL_SECONDS = 600.0  # seconds; the shortest interval of a page
-# Seconds; each page is visited once in this time if the budget allows, so that wrong estimates show.
+MIN_INTERVAL_SECONDS = 600.0  # minimum interval between two visits of a page
+# Maximum interval between two visits of a page, as far as the budget allows, so that wrong estimates show.
 MAX_INTERVAL_SECONDS = 60 * 86_400.0
-_SAMPLE = 8_192  # pages; a price estimated from this many is accurate to about a percent
+_SAMPLE = 8_192  # maximum pages from which the price is estimated; accurate to about a percent
 
 ENTRIES = {
     "automatic": RegistryEntry(
@@ -42,7 +42,7 @@ SCHEDULES = Registry("schedule", "lycosa.revisit", ENTRIES)
 
 
 def make_schedule(text: str, per_second: float) -> Schedule:
-    """Make a schedule from a name with parameters, or from a user's class `module:Class`."""
+    """Create a schedule from a name with parameters, or from a user's class `module:Class`."""
     name, given = parse_spec(text)
     schedule: Schedule = SCHEDULES.make(name, given, per_second=per_second)
     if name not in SCHEDULES:
@@ -51,11 +51,11 @@ def make_schedule(text: str, per_second: float) -> Schedule:
 
 
 class Schedule(ABC):
-    """Computes due times, and an order if more pages are due than the budget allows.
+    """Base class of schedules, which compute due times, and an order if more pages are due than the budget allows.
 
     `per_second` is the budget in visits per second, which may be changed at any time. Unspent budget is lost: with
     `spending`, the next pages are due earlier if fewer are due than the budget allows, for instance in the first days,
-    when all pages have just been seen.
+    when all pages have just been visited.
     """
 
     spending = True
@@ -75,7 +75,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        """Return the interval after the last visit of pages. `everything`: these are all pages."""
+        """Return the interval after the last visit of pages; `everything` is true if these are all pages."""
 
     def due(self, histories: Histories, which: Rows | int | None = None) -> Floats:
         """Return the due times of pages; all by default.
@@ -91,8 +91,8 @@ class Schedule(ABC):
     def _spent(self, histories: Histories, times: Floats) -> Floats:
         """Move due times forward so that the n-th visit is due no later than the budget allows after the last request.
 
-        Counted from the last request instead of now, else the first would always be in the future; but not from long
-        ago, because budget unspent while the process was down is lost, except for an hour's worth.
+        The last request is used instead of now, because otherwise the first visit would always be in the future. Budget
+        unspent while the process was down is lost, except for an hour's worth.
         """
         n, rate = len(times), self.per_second
         earliest = histories.last[:n] + self.least
@@ -100,7 +100,7 @@ class Schedule(ABC):
         spent = max(float(histories.tried[:n].max()), histories.now - max(3600.0, 2 / rate))
         watched = np.flatnonzero(~histories.dropped[:n] & (histories.failures[:n] == 0))
         by_time = watched[np.argsort(times[watched], kind="stable")]
-        # Some cannot be earlier, or not at their turn: they keep their times and take their share then.
+        # Pages that cannot be earlier, or not at their turn, keep their times and take their share then.
         slot = spent + np.arange(1, len(by_time) + 1) / rate
         is_held = earliest[by_time] >= np.minimum(times[by_time], slot)
         held, free = by_time[is_held], by_time[~is_held]
@@ -113,23 +113,23 @@ class Schedule(ABC):
         return sooner
 
     def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
-        """Return the claims of pages, by which the order is decided: here the time overdue."""
+        """Return the claims of pages, which decide the order of due pages: here the time overdue."""
         overdue: Floats = now - self.due(histories, histories.rows(which))
         return overdue
 
     def _kept_away(self, histories: Histories, rows: Rows, times: Floats) -> Floats:
-        """Delay failed pages, and vanished ones for longer, doubling each time."""
+        """Delay failed pages, and vanished ones for longer; the delay doubles with each failure."""
         failures = histories.failures[rows]
         if failures.any() or histories.dropped[rows].any():
             pause = np.minimum(3600.0 * 2.0 ** np.minimum(failures - 1, 40), self.most)  # doubled after each failure
             times = np.where(failures > 0, np.maximum(times, histories.tried[rows] + pause), times)
-            # doubled each time that a page is still gone
+            # doubled each time that the page is still missing
             gone = np.minimum(86_400.0 * 2.0 ** np.clip(failures - 1, 0, 40), self.most)
             times = np.where(histories.dropped[rows], histories.tried[rows] + gone, times)
         return times
 
     def share(self, histories: Histories) -> float:
-        """Return the time in which all pages are visited once; infinite without a budget."""
+        """Return the time in which all pages can be visited once; infinite without a budget."""
         watched = len(histories) - int(np.count_nonzero(histories.dropped[: len(histories)]))
         return max(1, watched) / self.per_second if self.per_second > 0 else np.inf
 
@@ -165,9 +165,9 @@ class Automatic(Schedule):
     """Visit a page when its claim reaches the price at which the budget is spent.
 
     Rates are estimated from each page's history with a prior by host and relevance (rates.py). The claim is the mean
-    over the posterior, so that uncertainty causes visits; drawing rates at random (Thompson) was much worse in
-    benchmarks/refresh_schedules.py, and using the estimate alone a little worse where visits are few. `rest` is the
-    maximum share of the budget for pages whose claims would not reach the price within `most`.
+    over the posterior, so that uncertainty causes visits. In benchmarks/refresh_schedules.py drawing rates at random
+    (Thompson) was much worse, and using the estimate alone a little worse where visits are few. `rest` is the maximum
+    share of the budget for pages whose claims would not reach the price within `most`.
 
     Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers"; learning rates on the way and
     weighting by relevance are ours.
@@ -222,11 +222,11 @@ class Automatic(Schedule):
     def _find_price(self, histories: Histories, rows: Rows, weight: Floats, known: Posterior) -> None:
         chosen = np.flatnonzero(~histories.dropped[rows] & (weight > 0))
         watched = len(chosen)
-        if watched > _SAMPLE:  # sampled by a hash of the number, so that patterns in it do not matter
+        if watched > _SAMPLE:  # sampled by a hash of the number, so that patterns in the numbers do not matter
             drawn = splitmix(rows[chosen].astype(np.uint64) * GOLDEN) % np.uint64(-(-watched // _SAMPLE))
             chosen = chosen[drawn == 0]
         if not len(chosen):
-            self.price = np.inf  # no page has a weight: all are visited in turn
+            self.price = np.inf  # no page has a weight, so all are visited in turn
             return
         if not 1 / self._longest < self.per_second / watched < 1 / self.least:
             self.price = 0.0
@@ -257,7 +257,7 @@ NOW, ALWAYS, FREQUENTLY, INFREQUENTLY, AUTOMATIC = range(len(BEHAVIOURS))
 
 
 class Behaviours:
-    """The user's overrides of the schedule, by URL.
+    """The user's overrides of the schedule, by URL pattern.
 
     Patterns are regular expressions searched in the URL, like those of --include.
 

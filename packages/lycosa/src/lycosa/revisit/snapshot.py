@@ -49,17 +49,17 @@ _WORDS = re.compile(rf"[{_HAN}]|[^\W_](?:[^\s{_HAN}]*[^\W_])?")
 
 @dataclass
 class Snapshot:
-    """A version. Equal `body` means that only headers may differ."""
+    """One version of a page. If two versions have an equal `body`, only headers may differ."""
 
     url: str
-    body: bytes = b""  # inflated; empty where nothing is archived
+    body: bytes = b""  # decompressed; empty if not archived
     content_type: str = ""
     title: str = ""
     text: str = ""  # as displayed
     links: list[str] = field(default_factory=list)
     simhash: int = 0
     relevance: float = 0.0
-    threshold: float = 0.0  # relevance of a relevant page
+    threshold: float = 0.0  # relevance from which on a page is relevant
 
     @classmethod
     def of(
@@ -72,7 +72,7 @@ class Snapshot:
         threshold: float = 0.0,
         simhash: int = 0,
     ) -> Snapshot:
-        """Make a version from an inflated body."""
+        """Create a version from a decompressed body."""
         document = reparse_page(body, url, content_type)
         title, text, links = document.title, document.text, document.links.urls
         return cls(url, body, content_type, title, text, links, simhash, relevance, threshold)
@@ -96,7 +96,7 @@ class Snapshot:
 
     @cached_property
     def main(self) -> MainBlocks:
-        """The blocks of the main part; for plain text every line, without furniture."""
+        """Blocks of the main part; for plain text every line without volatile parts."""
         if self.is_html:
             return main_blocks(self.tree, reparse_page(self.body, self.url, self.content_type).main)
         lines = (" ".join(line.split()) for line in self.text.splitlines())
@@ -108,7 +108,7 @@ class Snapshot:
 
     @cached_property
     def main_links(self) -> list[str]:
-        """Distinct links of the main part and of lists in `main` or `article`; all links where there is no tree."""
+        """Distinct links of the main part and of lists in `main` or `article`; all links if there is no tree."""
         if not self.is_html:
             return list(dict.fromkeys(self.links))
         urls = resolve(base_url(self.tree, self.url), self.main.hrefs)
@@ -116,7 +116,7 @@ class Snapshot:
 
     @cached_property
     def text_print(self) -> int:
-        """The fingerprint of the text by English stems, for comparing versions of which one has no stored `simhash`."""
+        """Fingerprint of the text by English stems, for comparisons where one version has no stored `simhash`."""
         counts = Counter(stems(self.text))
         signs = TermHashes()
         signs.extend(list(counts))
@@ -137,15 +137,15 @@ def inflated(exchange: Exchange) -> bytes:
 
 @dataclass(slots=True)
 class MainBlocks:
-    """The relevant parts of a page, block by block."""
+    """The main part of a page, block by block."""
 
     blocks: list[str] = field(default_factory=list)
-    furniture: list[str] = field(default_factory=list)  # the other blocks, treated alike
+    furniture: list[str] = field(default_factory=list)  # blocks outside the main part, processed alike
     # Per node, whether it belongs to the main part: texts, their elements and images.
     inside: bytearray = field(default_factory=bytearray)
     hrefs: list[str] = field(default_factory=list)
     unlinked: list[str] = field(default_factory=list)  # text of the blocks outside of links
-    plain: bytearray = field(default_factory=bytearray)  # like `inside`, for texts outside of links
+    plain: bytearray = field(default_factory=bytearray)  # like `inside`, for texts that are not in a link
 
     @property
     def words(self) -> list[str]:
@@ -209,7 +209,7 @@ class _Block:
 
 
 class _Trace:
-    """Matches the texts of a page in order against the main part."""
+    """Matcher of a page's texts, in order, against the main part."""
 
     def __init__(self, main: str) -> None:
         self.main = "".join(main.split())
@@ -219,7 +219,7 @@ class _Trace:
         """Return whether a text comes next, or is long enough to be found elsewhere."""
         sought = "".join(text.replace("\xad", "").split())
         if not self.main.startswith(sought, self.at):
-            if len(sought) < 12:  # letters; shorter texts have to follow the one before
+            if len(sought) < 12:  # shorter texts have to follow the one before immediately
                 return False
             place = self.main.find(sought, max(0, self.at - 200), self.at + 20_000 + len(sought))
             if place < 0:
@@ -230,7 +230,7 @@ class _Trace:
 
 
 class _TreeReader:
-    """One linear pass over a tree: states of nodes, blocks, link elements."""
+    """Reader of a tree in one linear pass: states of nodes, blocks, link elements."""
 
     def __init__(self, tree: DomTree, main: str) -> None:
         self.tree = tree
@@ -239,7 +239,7 @@ class _TreeReader:
         self.links: list[int] = []
         self._trace = _Trace(main)
         self._block = _Block(-1, SKIP)
-        self._broken = True  # whether the next text begins a block
+        self._broken = True  # true if the next text begins a block
 
     def read(self) -> None:
         holders: list[int] = []  # innermost block element of each node
@@ -267,7 +267,7 @@ class _TreeReader:
             block.line = unstamped(line, table=bool(block.state & TABLE))
 
     def _text(self, node: int, state: int, holder: int, link: int) -> int:
-        """Append a text to its block, or begin one where an element or the main part begins or ends."""
+        """Append a text to its block, or begin a block where an element or the main part begins or ends."""
         text = self.tree.texts[node]
         if not text or text.isspace():
             if not self._broken:
@@ -314,7 +314,7 @@ def _state(name: str, state: int, attributes: dict[str, str]) -> int:
 
 
 def _fill(tree: DomTree, states: list[int], inside: bytearray) -> None:
-    """Mark images among marked nodes, and the ancestors of marked nodes."""
+    """Add images between marked nodes, and the ancestors of marked nodes."""
     first, last = inside.find(1), inside.rfind(1)
     for node in range(len(tree) - 1, 0, -1):
         if tree.names[node] in _MEDIA and first - NEAR <= node <= last + NEAR and not states[node] & SKIP:
@@ -465,14 +465,14 @@ def unstamped(line: str, *, table: bool = False, stamped: bool = False) -> str:
         at = matches[number].end()
     pieces.append(line[at:])
     if all(number in drop or not word[0].isalnum() or word in _EMPTY for number, word in enumerate(words)):
-        return ""  # only words that accompany stamps are left
+        return ""  # only words that accompany a timestamp are left
     return " ".join("".join(pieces).split())
 
 
 def _breaks(words: list[str], at: int) -> bool:
     word = words[at]
     if word in _BREAKS:
-        # Brackets hold a counter beside its word: `Comments (12)`.
+        # brackets contain a counter after its word: `Comments (12)`
         has_number = any(0 <= other < len(words) and words[other][0].isdigit() for other in (at - 1, at + 1))
         return not (word in "()[]" and has_number)
     if word == "-":
@@ -502,7 +502,7 @@ def _stamped(words: list[str], start: int, end: int, dates: set[int]) -> Iterabl
         if at in dates and at - last <= WORD_NEAR:
             yield at
             last = max(last, at - WORD_NEAR + 2)  # the rest of the date may be further away
-        # `by` starts a byline only at the beginning.
+        # `by` starts a byline only at the beginning
         if words[at] in STAMPS and (words[at] not in {"by", "von", "last"} or at == start):
             last = at
 
@@ -558,8 +558,8 @@ def _counter(words: list[str], at: int, start: int, end: int, plain: int) -> Ite
         return range(at, after)
     if (then in _TIMES and ahead in _PLEA) or (then in _SPAN and not _MADE.isdisjoint(words[max(start, at - 4) : at])):
         return range(at, after)
-    if plain <= 6:  # words besides number and counting word: a counter, not a sentence
-        if then in COUNTED:  # including the word: one comment, two comments
+    if plain <= 6:  # number of other words; a counter, not a sentence
+        if then in COUNTED:  # remove the word as well, because it is inflected: one comment, two comments
             return range(at, after + 1)
         if ahead in COUNTED and (before < at - 1 or not then):
             return range(at, after)

@@ -1,10 +1,10 @@
 """Validators of conditional requests, and hosts whose validators are wrong.
 
-With the last ETag or Last-Modified a request is conditional, and `304 Not Modified` has no body. Some hosts answer 304
-for changed pages. So one visit in eight of a page is unconditional, and one in three until a validator of the host was
-seen to change with a page. A page that changed while its validators stayed the same disables the host's validators; at
-most seven consecutive visits of a page can be wrong. If Last-Modified moves while pages stay the same, the host's dates
-are ignored, but conditions with it are still sent.
+With the last ETag or Last-Modified a request is conditional, and `304 Not Modified` has no body. Some hosts respond
+with 304 for changed pages. So one visit in eight of a page is unconditional, and one in three until a validator of the
+host was seen to change with a page. A page that changed while its validators stayed the same disables the host's
+validators; at most seven consecutive visits of a page can be wrong. If Last-Modified moves while pages stay the same,
+the host's dates are ignored, but conditions with it are still sent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CUT = frozenset({"truncated:disconnect", "truncated:time"})
 
 @dataclass(slots=True)
 class Honesty:
-    """The reliability of a host's validators."""
+    """Counts that show how reliable a host's validators are."""
 
     lies: int = 0  # pages that changed while their validators did not
     idle: int = 0  # unchanged pages with a new Last-Modified, or one in the future
@@ -57,9 +57,9 @@ class Validators:
 
 
 def proves(node: str, looks: int, honesty: Honesty) -> bool:
-    """Return whether a visit is unconditional: one in eight, or in three for unverified hosts.
+    """Return whether a visit is unconditional: one in eight, or one in three for unverified hosts.
 
-    The visit differs from page to page, so each round verifies some pages of a host.
+    The turn differs from page to page, so that each round verifies some pages of a host.
 
     >>> known, unknown = Honesty(proved=1), Honesty()
     >>> [[n for n in range(20) if proves("http://a.test/", n, host)] for host in (known, unknown)]
@@ -82,7 +82,7 @@ def learn(honesty: Honesty, before: Validators, visit: Visit, changed: bool) -> 
     if visit.modified and before.modified:
         moved = visit.modified != before.modified
         honesty.true += moved and changed
-        # A host's clock may be a minute ahead.
+        # the clock of a host may be a minute ahead
         honesty.idle += (moved and not changed) or parse_http_date(visit.modified) > visit.ended + 60.0
 
 

@@ -25,7 +25,7 @@ class AddressBook:
         self.port = port
         self.documents = documents
         self._index = {name: number for number, name in enumerate(graph.names)}
-        self._name = lru_cache(maxsize=1 << 16)(self._made_up)  # called once per link, so popular pages repeat
+        self._name = lru_cache(maxsize=1 << 16)(self._made_up)  # called once per link, and popular pages repeat
         self._style = [(0, 0, 0, 1, 2, 3)[stir(graph.seed, "style", h) % 6] for h in range(graph.host_count)]
 
     def base(self, name: str) -> str:
@@ -44,7 +44,7 @@ class AddressBook:
         return title(section.topic, self.graph.seed, page)
 
     def is_document(self, page: int) -> bool:
-        """Return whether a page is a PDF file: one in eight, but none that leads to an island."""
+        """Return whether a page is a PDF file: one in eight is, but none that leads to an island."""
         code = stir(self.graph.seed, "document", page) if self.documents else 1
         section = self.graph.section(page)
         return code % 8 == 0 and section.topic >= 0 and page != section.start and page not in self.graph.bridges

@@ -18,9 +18,9 @@ from lycosa.testweb.prose import TOPICS, paragraphs, title
 from lycosa.testweb.reply import ALLOW_ALL, ServedDocument
 
 HOST = "old-library.localhost"
-SHELF = 20  # records per results page
+SHELF = 20  # number of records per results page
 _WORD = re.compile(r"[a-z]+")
-_SNIPPET = 24  # words
+_SNIPPET = 24  # words of a snippet
 _FIRST = """
     ada anna bela bruno carla clara cyril dora edith emil erik flora franz greta hanna hugo ida igor irma ivan jana
     karl lena leo lola lucas mara max mina nora olga oscar otto paula peter rosa ruth sara theo vera

@@ -31,9 +31,9 @@ class Life:
 
 
 class History:
-    """History of all pages, computed on demand; `t` is clock time, `at` is in days.
+    """Histories of all pages, computed on demand; `t` is clock time, `at` is in days.
 
-    `begin` returns the initial paragraphs and title of a page; `soft` marks hosts that never answer 404.
+    `begin` returns the initial paragraphs and title of a page; `soft` marks hosts that never respond with 404.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class History:
 #
 # Each change is real with the page's probability `share`, otherwise cosmetic.
 
-MONTH = 32  # days that are drawn together
+MONTH = 32  # days whose events are drawn together
 PROCESSES: Mapping[str, float] = {"never": 0.3, "constant": 0.4, "daily": 0.15, "bursty": 0.15}  # shares of the pages
 # Shares of the kinds of real edits; all other kinds are cosmetic.
 KINDS: Mapping[str, str] = {
@@ -166,11 +166,11 @@ class Process:
     name: str
     pace: float  # long-run edits per day, real and cosmetic
     share: float = 1.0  # share of real edits
-    moving: str = ""  # "minute" or "fetch": a counter that changes with each; excluded from the rates
+    moving: str = ""  # a counter that changes each "minute" or "fetch"; excluded from the rates
     phase: float = 0.0  # time of daily edits, as a fraction of a day
     weekends: bool = True
     stretch: int = MONTH  # days per burst
-    real_edits: tuple[tuple[float, str], ...] = ()  # with cumulative probabilities
+    real_edits: tuple[tuple[float, str], ...] = ()  # kinds of real edits with cumulative probabilities
     cosmetic_edits: tuple[str, ...] = COSMETICS[:1]
 
     @property
@@ -267,7 +267,7 @@ def _choose(u: float, chances: tuple[tuple[float, str], ...]) -> str:
 # A page's state is its edits folded one by one. No two versions are alike: paragraphs have unique numbers and are
 # written once, the oldest is dropped, table values only grow, and titles are used once.
 
-MAX_ADDED_LINKS = 8  # links added to a page; one more replaces the oldest
+MAX_ADDED_LINKS = 8  # maximum links added to a page; one more replaces the oldest
 _FEWEST, _GROWTH = 3, 6  # minimum paragraphs of a page, and maximum growth beyond the initial number
 
 Links: TypeAlias = Callable[[int], frozenset[int]]
@@ -282,7 +282,7 @@ class Block(NamedTuple):
 
 
 class Birth(NamedTuple):
-    """A page that comes into being with a link to it."""
+    """A page that is created together with a link to it."""
 
     number: int
     at: float
@@ -305,14 +305,14 @@ class ChangingPage:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A page after its edits."""
+    """State of a page after its edits."""
 
     topic: int
     blocks: tuple[Block, ...]
     first: int  # initial number of paragraphs
     table: tuple[int, ...] = ()  # amount added to each number
     title: str = ""
-    used: frozenset[str] = frozenset()  # titles
+    used: frozenset[str] = frozenset()  # titles used so far
     layout: int = 0
     links: tuple[int, ...] = ()  # pages that links were added to; -n: the page created by edit n
     births: tuple[Birth, ...] = ()

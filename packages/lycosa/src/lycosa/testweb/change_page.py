@@ -46,10 +46,10 @@ class PageParts:
 
 @dataclass(frozen=True, slots=True)
 class Dress:
-    """The cosmetic parts of a page."""
+    """The cosmetic parts of a page, and where they are placed."""
 
-    cosmetics: tuple[str, ...]  # their places are always present
-    inside: bool  # the line with dates and counters is inside <main>
+    cosmetics: tuple[str, ...]  # kinds of cosmetic parts; all are present from the beginning
+    inside: bool  # true if the line with dates and counters is inside <main>
     stamp: str
     views: int
     minutes: int

@@ -40,7 +40,7 @@ _ARCHIVE = re.compile(r"/archive/(\d{1,9})-([12])\.html")
 
 
 class ScriptedChange(NamedTuple):
-    """A true change; kind is text, structure, link, topic or cosmetic."""
+    """A true change; its kind is text, structure, link, topic or cosmetic."""
 
     time: float
     kind: str
@@ -65,9 +65,9 @@ class ChangingWeb(Web):
     """A web whose clean pages change over time.
 
     `start` is the clock time at which the web begins; nothing changes before. `day` is the length of a day in clock
-    seconds: with 60, a month takes half an hour. Fates fall within the first `days` days on a share `fates` of the
-    pages; edits never end. `processes` gives the shares of never, constant, daily and bursty. All times below are clock
-    times, all rates per day of the web.
+    seconds: with 60, a month takes half an hour. Fates (moved, gone, ...) happen to a share `fates` of the pages,
+    within the first `days` days; edits never end. `processes` gives the shares of never, constant, daily and bursty.
+    All times below are clock times, all rates per day of the web.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ChangingWeb(Web):
             raise ValueError(f"unknown processes: {dict(processes)}; choose from {', '.join(PROCESSES)}")
         if not (0 < day < NEVER and 0 < days < NEVER):
             raise ValueError("'day' and the ages of pages must be positive and finite")
-        vars(self).update(vars(web))  # share graph and address book instead of rebuilding them
+        vars(self).update(vars(web))  # shares graph and address book instead of rebuilding them
         self.clock = clock
         self.start = start
         self.day = day
@@ -129,7 +129,7 @@ class ChangingWeb(Web):
         return -1 if place is None else sum(edit.real for edit in self.history.edits(place.subject, t))
 
     def status(self, url: str, t: float) -> str:
-        """Return the status of a URL: there, moved, gone, soft-404, or unborn before its page exists."""
+        """Return the status of a URL: there, moved, gone, soft-404, or unborn before its page is created."""
         place = self._find(*self._book.split(url), t)
         return "unborn" if place is None else self._status(place, t)
 
@@ -264,7 +264,7 @@ class ChangingWeb(Web):
         return None
 
     def _entries(self, host: int, t: float) -> Iterator[Entry]:
-        """Yield a host's pages with the times of their last real changes; islands are never listed."""
+        """Yield a host's pages with the times of their last real changes, without islands."""
         for section in self._graph.of_host[host]:
             if section.island:
                 continue
@@ -418,7 +418,7 @@ class ChangingWeb(Web):
         return base + self._press.new_path(ChangingPage(page, birth.number, birth.topic))
 
 
-# Behaviour of hosts: their validators, sitemaps and feeds, and how truthful these are. Each is dealt from a deck, so
+# Behaviour of hosts: their validators, sitemaps and feeds, and how truthful these are. Each is dealt like cards, so
 # that a web of a dozen hosts has nearly all of them.
 
 # Kinds of validators, in dealing order.
@@ -433,7 +433,7 @@ VALIDATORS = (
     "hourly",  # an ETag that changes hourly and with each edit
     "honest",
     "frozen",  # Last-Modified never changes: 304 for changed pages
-    "future",  # Last-Modified changes with the bytes but lies in the future
+    "future",  # Last-Modified changes with the bytes but is in the future
 )
 SOURCES: tuple[tuple[str, ...], ...] = (
     ("sitemap",),  # lastmod is the time of the last real change

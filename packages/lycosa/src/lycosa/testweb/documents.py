@@ -15,7 +15,7 @@ _ADVANCE = 0.6 * _SIZE  # width of every letter of Courier
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """The content of a document."""
+    """Content of a PDF document."""
 
     title: str
     author: str

@@ -30,8 +30,8 @@ class Web:
     """A web generated from a seed; pages are computed on request, not stored.
 
     `port` is the port of URLs (none for 0 or 80); a server sets it when it starts. `slowness` is roughly the response
-    time of the slow host in seconds. With `tunnels`, some topics lie entirely behind off-topic pages: see SiteGraph.
-    With `documents`, one in eight on-topic pages is a PDF file.
+    time of the slow host in seconds. With `tunnels`, all pages of some topics are behind off-topic pages: see
+    SiteGraph. With `documents`, one in eight on-topic pages is a PDF file.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class Web:
         return self._trap_links.asides(page)
 
     def _manners(self, page: int) -> ServedDocument:
-        """Return the headers and encoding with which a host serves a clean page."""
+        """Return the headers and the encoding with which a host serves a clean page."""
         code = stir(self.seed, "manners", page)
         codec = "gzip" if code % 100 < 85 else ""
         if Trap.ENCODINGS in self.traps and code % 100 >= 70:

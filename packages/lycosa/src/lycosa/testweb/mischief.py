@@ -4,8 +4,8 @@ Most of them serve the same kind of pages, `/<topic>/<number>.html`, a dozen per
 the topic, but the text stays on the wider subject, so these pages are off topic. They link to clean pages and differ in
 how they are served.
 
-Endless traps (calendar, loops, facets, soft 404s) have the same on-topic banner on all pages and no other text: a judge
-takes each of them for a relevant page, a reader does not.
+Endless traps (calendar, loops, facets, soft 404s) have the same on-topic banner on all pages and no other text, so a
+judge takes each of them for a relevant page, a reader does not.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FORBIDDEN = {
     "keep-out.localhost": ("/private/",),
     "slow-lane.localhost": ("/private/",),
     "robots-moved.localhost": ("/private/", "/behind/"),
-    "no-follow.localhost": ("/behind/",),  # through nofollow instead of a rule
+    "no-follow.localhost": ("/behind/",),  # by nofollow links instead of a rule
 }
 _PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
@@ -53,12 +53,12 @@ class TrapPage:
     area: str  # "", "/private" or "/behind"
     topic: int
     number: int
-    kind: str  # the extension
+    kind: str  # file extension
     path: str
 
 
 class Mischief:
-    """Responses for everything that is not a clean page."""
+    """Responses to requests for anything but clean pages."""
 
     def __init__(self, book: AddressBook, traps: frozenset[Trap], slowness: float) -> None:
         self.book = book
@@ -331,7 +331,7 @@ class Mischief:
                 return self._moved(code, self.book.url(page))
             there = f"/go/{int(hops) - 1}-{page}"
             if code // 16 % 3 == 0:
-                # Some hops lead over another host.
+                # some hops lead over another host
                 other = self.graph.names[self.graph.section(page).host]
                 return self._moved(code, self.book.base(other) + there)
         return self._moved(code, there if code % 2 else self.book.base(name) + there)

@@ -49,11 +49,11 @@ class TrapLink:
 
 @lru_cache(maxsize=2048)
 def _text(seed: int, page: int, topic: int, subject: int) -> tuple[str, ...]:
-    """Return the paragraphs of a page; without a topic they are about its host's subject, or about nothing."""
+    """Return the paragraphs of a page; without a topic they are on its host's subject, or on no subject."""
     rng = dice(seed, "text", page)
     if topic < 0:
         return tuple(paragraphs(rng, -1, 90 + int(rng.random() * 120), subject))
-    # A long tail: most pages have some hundred words, a few have thousands.
+    # A long tail, because most pages have some hundred words and a few have thousands.
     return tuple(paragraphs(rng, topic, int(130 + 260 * rng.random() + 2400 * rng.random() ** 7)))
 
 
@@ -105,7 +105,7 @@ class Composer:
         )
 
     def paper(self, page: int, asides: Sequence[TrapLink] = ()) -> Paper:
-        """Return a page as a document with the same title, text and links."""
+        """Return a page as a PDF document with the same title, text and links."""
         graph, seed = self.graph, self.graph.seed
         text, links = self.text(page), graph.links(page)
         inline = links[: min(len(text), len(links) // 2)]

@@ -187,7 +187,7 @@ def _pools(topic: int, subject: int, blend: int) -> Pools:
     own, parent, filler = ((0.30, 0.27, 0.43), (0.40, 0.25, 0.35), (0.50, 0.25, 0.25), (0.65, 0.30, 0.05))[blend]
     sub_words = _SUBS[topic].words if topic >= 0 else _EMPTY
     subject_words = SUBJECTS[subject].words if subject >= 0 else _EMPTY
-    # Query words lead the list, because writers use them as well.
+    # Query words come first in the list, because writers use them as well.
     nouns = tuple(_SUBS[topic].query.split()) + sub_words.nouns if topic >= 0 else ()
     lists = (
         ("n", nouns, subject_words.nouns, GENERAL.nouns),

@@ -29,7 +29,7 @@ class ServedDocument:
     delay: float = 0.0
     cut: int | None = None
     chunked: bool = False
-    weak: bool = False  # whether the validator is weak
+    weak: bool = False  # true if the validator is weak
 
 
 ALLOW_ALL = ServedDocument(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
@@ -37,10 +37,10 @@ ALLOW_ALL = ServedDocument(b"User-agent: *\nAllow: /\n", "text/plain; charset=ut
 
 @dataclass(frozen=True, slots=True)
 class ServedResponse:
-    """A response and how the server misbehaves while sending it.
+    """A response, and how the server misbehaves while sending it.
 
     `body` has its content coding applied but no transfer coding. The server waits `delay` seconds before the first
-    byte; with `cut` it closes the connection after so many bytes of the body, with a negative `cut` before any byte;
+    byte. With `cut` it closes the connection after so many bytes of the body, with a negative `cut` before any byte;
     with `chunked` it sends the body in chunks.
     """
 

@@ -68,7 +68,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return done
 
     def add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> None:  # type: ignore[override]
-        """Track the other end: virtual time stands still while another process is awaited."""
+        """Watch a file descriptor; virtual time stands still while another process is awaited."""
         self.asked.add(fd)
         super().add_reader(fd, callback, *args)
 
@@ -81,7 +81,7 @@ def run_virtual(main: Coroutine[Any, Any, T], *, start: float = 0.0) -> T:
     """Run a coroutine in virtual time from `start` seconds on, for instance the end of an earlier run."""
     made: list[T] = []
 
-    async def run() -> None:  # returns None because a runner formats the results of its tasks
+    async def run() -> None:  # returns None because the runner formats the results of its tasks
         made.append(await main)
 
     with asyncio.Runner(loop_factory=lambda: VirtualLoop(start)) as runner:
@@ -122,7 +122,7 @@ class SimTransport:
         politeness: Politeness | None = None,
     ) -> None:
         self.web = web
-        self.politeness = politeness  # notified of each request; needed where a host gets several at once
+        self.politeness = politeness  # notified of each request; required if a host gets several at once
         self.seed = seed
         self.latency = latency
         self.limits = limits or FetchLimits()
@@ -165,7 +165,7 @@ class SimTransport:
         patience = min(self.limits.seconds, self.limits.connect_seconds)
         await asyncio.sleep(min(seconds, patience))
         if seconds > patience:
-            raise FetchError("timeout", f"silent for {patience:.0f} s", again=True, address=ADDRESS)
+            raise FetchError("timeout", f"no data for {patience:.0f} s", again=True, address=ADDRESS)
 
     def _answer(self, reply: Reply, wanted: frozenset[str]) -> Response:
         headers = [*reply.headers, ("Content-Length", str(len(reply.body)))]

@@ -7,9 +7,9 @@ Three kinds of host: *portals* (the first few) cover many topics in sections tha
 *specialists* have a home subject; and each specialist has one *island*, a section that only a few off-topic pages link
 to, the bridges. All other pages, the mainland, are reachable from every front page.
 
-With *tunnels*, the first topic of each subject lies on islands only. Every way there leads over a page on its gateway
-topic, then one on its ferry topic, both of other subjects and the same in every web. A strategy that learns from paths
-can discover them; to one that looks for relevant pages they all look alike.
+With *tunnels*, all pages on the first topic of each subject are on islands. Every path to them leads from a page on the
+*gateway* topic over a page on the *ferry* topic; both belong to other subjects and are the same in every web. A
+strategy that learns from paths can discover them; to one that looks for relevant pages they all look alike.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Section:
     start: int
     length: int
     island: bool = False
-    directory: bool = False  # its first page only lists links
+    directory: bool = False  # true if the first page only lists links
 
 
 def _portion(total: int, weights: list[float]) -> list[int]:
@@ -163,7 +163,7 @@ class SiteGraph:
         return None
 
     def _build_tunnels(self, island: Section) -> None:
-        """Link gateway pages to ferry pages and those to the island, so that no other path leads there."""
+        """Link gateway pages to ferry pages and those to the island, which is reachable only by this path."""
         for number in range(max(2, island.length // 2)):
             rng = dice(self.seed, "tunnel", island.start, number)
             gateway, ferry = (self.mainland(rng, topic) for topic in self.way_to(island.topic))
@@ -171,7 +171,7 @@ class SiteGraph:
             self._link(ferry, island.start + (int(rng.random() * island.length) if number else 0))
 
     def is_hidden(self, topic: int) -> bool:
-        """Return whether all pages on a topic lie behind tunnels."""
+        """Return whether all pages on a topic are behind tunnels."""
         return self.tunnels and topic % _PER_SUBJECT == 0
 
     @staticmethod

@@ -18,13 +18,13 @@ from lycosa.testweb.prose import TOPICS, paragraphs
 from lycosa.testweb.reply import ALLOW_ALL, ServedDocument
 
 HOST = "town-square.localhost"
-STATUSES = 12  # posts per person
+STATUSES = 12  # number of posts per person
 
 _FIRST = "ada bela carla dora emil flora greta hugo ida jana karl lena mara nora otto paula rosa sara theo vera".split()
 
 
 class Square:
-    """The people of a web's town square."""
+    """People and posts of a web's town square."""
 
     def __init__(self, seed: int, people: int = 600) -> None:
         self.seed = seed

@@ -14,7 +14,7 @@ from lycosa.testweb.chance import roll, stir
 from lycosa.testweb.page_html import TrapLink
 from lycosa.testweb.prose import TOPICS, title, topic_slug
 
-PAGES_PER_TOPIC = 12  # on a trap host
+PAGES_PER_TOPIC = 12  # pages of a trap host on each topic
 
 
 class Trap(StrEnum):
@@ -24,11 +24,11 @@ class Trap(StrEnum):
     LOOPS = "loops"  # relative links that lead ever deeper: /reefs/more/reefs/more/
     FACETS = "facets"  # one list under every choice of order, view and page
     SESSION = "session"  # session ids in URLs, a new one on every page
-    SOFT404 = "soft404"  # a host that answers 200 for missing pages
+    SOFT404 = "soft404"  # a host that responds with 200 for missing pages
     DUPLICATES = "duplicates"  # copies, mirrors and print versions
     REDIRECTS = "redirects"  # chains, loops and redirects to other hosts
     SLOW = "slow"  # a slow host
-    FAILING = "failing"  # hosts that answer 503 at first, or always 500, or close the connection
+    FAILING = "failing"  # hosts that respond with 503 at first, or always with 500, or close the connection
     ROBOTS = "robots"  # hosts with robots rules, and pages with nofollow
     CHARSETS = "charsets"  # pages in many encodings, some wrongly labelled
     ENCODINGS = "encodings"  # content codings other than gzip, some wrongly labelled
@@ -56,8 +56,8 @@ ENDLESS: dict[Trap, str] = {Trap.CALENDAR: "/whats-on/", Trap.LOOPS: "/halls/", 
 # Shares of clean pages that link into a trap.
 _RATES = {Trap.REDIRECTS: 0.08, Trap.DUPLICATES: 0.08, Trap.SESSION: 0.06, Trap.ROBOTS: 0.06}
 _RATES |= dict.fromkeys(ENDLESS, 0.15)
-ROOMS = ("more", "related", "archive")  # of the loop host
-ORDERS = ("name", "date", "price", "rating", "size")  # of the facet host
+ROOMS = ("more", "related", "archive")  # path segments of the loop host
+ORDERS = ("name", "date", "price", "rating", "size")  # sort orders of the facet host
 
 
 def choose(traps: str | Iterable[str]) -> frozenset[Trap]:
@@ -88,7 +88,7 @@ class TrapLinks:
         topic = self.graph.topic(page)
         topic = topic if topic >= 0 else code % len(TOPICS)
         text = title(topic, seed, "into", trap.value, page)
-        # Only to pages that this page links to anyway, so that no trap opens a way to an island.
+        # only to pages that this page links to anyway, so that no trap opens a way to an island
         targets = self.graph.links(page)
         target = targets[code // 64 % len(targets)] if targets else self.graph.front(0)
         host = self.graph.names[self.graph.section(target).host]

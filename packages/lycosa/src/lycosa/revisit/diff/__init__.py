@@ -25,7 +25,7 @@ __all__ = ["Comparison", "Diff", "Row", "Run", "Version", "compare", "diff"]
 
 @dataclass(slots=True)
 class Version:
-    """The compared parts of one version."""
+    """One version of a page, reduced to the compared parts."""
 
     number: int  # counted from 1
     at: float  # fetch time
@@ -37,7 +37,7 @@ class Version:
 
 @dataclass(slots=True)
 class Comparison:
-    """The differences of two versions."""
+    """The differences of two versions, with their titles, links and the recorded change."""
 
     url: str
     old: Version
@@ -45,7 +45,7 @@ class Comparison:
     diff: Diff
     links_removed: list[str] = field(default_factory=list)
     links_added: list[str] = field(default_factory=list)
-    says: str = ""  # recorded by the revisit that fetched the new version
+    says: str = ""  # explanation recorded by the revisit that fetched the new version
     versions: int = 2
 
     @property
@@ -110,7 +110,7 @@ def describe(change: Change | None) -> str:
 
 
 def _pairs(change: Change) -> list[tuple[str, str]]:
-    """Return each detector with its explanation; explanations without a detector stand alone."""
+    """Return the name and explanation of each detector; explanations without a detector have an empty name."""
     if not change.by:
         return [(words, "") for words in change.says if words]
     says = [*change.says, *[""] * len(change.by)]
@@ -118,7 +118,7 @@ def _pairs(change: Change) -> list[tuple[str, str]]:
 
 
 def folded(rows: list[Row], context: int = 2) -> list[tuple[bool, list[Row]]]:
-    """Split rows into shown stretches and unchanged ones far from any change."""
+    """Split rows into stretches to show and stretches of unchanged rows to fold."""
     near = [False] * len(rows)
     for at, row in enumerate(rows):
         if row.state != "same":
@@ -130,7 +130,7 @@ def folded(rows: list[Row], context: int = 2) -> list[tuple[bool, list[Row]]]:
             stretches[-1][1].append(row)
         else:
             stretches.append((shown, [row]))
-    # A single row takes no more room than a placeholder.
+    # A single row takes no more space than a placeholder.
     return [(shown or len(part) == 1, part) for shown, part in stretches]
 
 
@@ -149,12 +149,12 @@ def pieces(run: Run, long: int = 60, ends: int = 20) -> tuple[str, str, str, int
 
 # Excerpts: the first added and removed words of a change, for feeds and mails.
 
-MAX_EXCERPT_LENGTH = 120  # characters
-MAX_TEXT_LENGTH = 500_000  # characters of a text that is read for an excerpt
+MAX_EXCERPT_LENGTH = 120  # maximum characters of an excerpt
+MAX_TEXT_LENGTH = 500_000  # maximum characters of a text that is read for an excerpt
 
 
 class Excerpts:
-    """Returns the added and removed words of a change; empty where the archive has no versions."""
+    """Added and removed words of changes as text; empty where the archive lacks a version."""
 
     def __init__(self, versions: Versions) -> None:
         self.versions = versions

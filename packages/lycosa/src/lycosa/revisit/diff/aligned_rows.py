@@ -25,7 +25,7 @@ from lycosa.drawing.formats import visible
 RunState: TypeAlias = Literal["kept", "removed", "added"]
 RowState: TypeAlias = Literal["same", "changed", "removed", "added", "moved away", "moved here"]
 
-EXACT = 100_000_000  # bits of the exact table: two sequences of 10,000 elements, 60 ms
+EXACT = 100_000_000  # bits of the exact table; two sequences of 10,000 elements take 60 ms
 
 Places: TypeAlias = list[tuple[int, int]]
 
@@ -42,7 +42,7 @@ class Run(NamedTuple):
 
     @property
     def close(self) -> bool:
-        """Whether it follows the previous run without a space."""
+        """True if the run follows the previous one without a space."""
         return self.words[0] == BREAK or self.words[0][0] == JOINT
 
     @property
@@ -66,7 +66,7 @@ class Row(NamedTuple):
 
 
 def cut(row: Row, max_length: int) -> Row:
-    """Return the first runs of a row, and a note with the number of further ones.
+    """Return a row with its first runs only, and a note with the number of further ones.
 
     >>> cut(Row("changed", [Run("removed", ["a"]), Run("added", ["b"]), Run("kept", ["c"])]), 1).runs[1].text
     '... and 2 places more'
@@ -79,7 +79,7 @@ def cut(row: Row, max_length: int) -> Row:
 
 @dataclass(slots=True)
 class Diff:
-    """Two compared texts with counts of differing words."""
+    """Result of a comparison: rows of blocks, and counts of differing words."""
 
     rows: list[Row] = field(default_factory=list)
     old_words: int = 0
@@ -94,13 +94,13 @@ class Diff:
 
 
 def diff(old: str, new: str) -> Diff:
-    """Compare two texts."""
+    """Compare two texts block by block and word by word."""
     return _Comparing(blocks(old), blocks(new)).run()
 
 
 @dataclass(slots=True)
 class Part:
-    """Kept words, followed by removed and added ones."""
+    """Kept words, and the removed and added ones after them."""
 
     kept: list[str]
     removed: list[str] = field(default_factory=list)
@@ -115,7 +115,7 @@ class Part:
         self.added += other.added
 
 
-# adjacent old blocks that became adjacent new blocks, and their words
+# adjacent old blocks, the adjacent new blocks they became, and the words of both
 Group: TypeAlias = tuple[range, range, list[Part]]
 
 
@@ -233,7 +233,7 @@ class _Comparing:
                 pair = block_old[x], block_new[y]
                 shared[pair] = shared.get(pair, 0) + 1
         groups: list[tuple[range, range]] = []
-        for (i, j), count in shared.items():  # ascending in both, like the places
+        for (i, j), count in shared.items():  # ascending in both, like the positions
             if not _alike(count, len(self.old[i]), len(self.new[j])):
                 continue
             if groups and (i in groups[-1][0] or j in groups[-1][1]):
@@ -243,7 +243,7 @@ class _Comparing:
         return groups
 
     def _stay(self, old: range, new: range) -> None:
-        """Cancel moves of blocks within a row."""
+        """Cancel the moves of blocks that are part of a row."""
         if self.moved_old:
             for i in old:
                 if i in self.moved_old:
@@ -312,7 +312,7 @@ def _row(parts: list[Part]) -> Row:
 
 
 def tidy(parts: list[Part]) -> list[Part]:
-    """Shift changes to the most readable place and drop tiny kept islands."""
+    """Shift changes to the most readable place, and merge large ones separated by one or two words."""
     _slide(parts)
     return _merged(_merged(parts), island=2)
 
@@ -333,7 +333,7 @@ def _slide(parts: list[Part]) -> None:
 
 
 def _merged(parts: list[Part], island: int = 0) -> list[Part]:
-    """Merge adjacent changes, and large ones separated by one or two words that match by chance (`of the`)."""
+    """Merge adjacent changes, and large ones separated by up to `island` words that match by chance (`of the`)."""
     merged: list[Part] = []
     for part in parts:
         length = len(part.kept)
