@@ -32,9 +32,7 @@ STEP = re.compile(r"^(\d)\. (?:\*\*)?(\w+)(?:\*\*)?[:\s]\s*(.+)$", re.MULTILINE)
 
 
 def _commands(group: Any, before: str = "") -> dict[str, Any]:
-    """Return all commands by name, including those of groups ("lab run"); a group's default command has the group's
-    name.
-    """
+    """Return all commands by name, also of groups ("lab run"); a group's default command has the group's name."""
     found: dict[str, Any] = {}
     for name in group.list_commands(None):
         command = found[before + name] = group.load(name)

@@ -133,9 +133,7 @@ def generated(seed: int, people: int = 300, statuses: int = 12) -> Network:
 
 
 class MastodonServer:
-    """Server for a network. `answers` overrides the response of a path; `left` is the number of requests until the
-    limit.
-    """
+    """Server for a network. `answers` overrides the response of a path; `left` counts requests until the limit."""
 
     def __init__(self, network: Network) -> None:
         self.network = network

@@ -136,9 +136,7 @@ def test_sign_flip_false_positive_rate() -> None:
 
 
 def test_paired_flips_whole_groups() -> None:
-    """Differences are averaged per group: six seed sets of two topics are two differences, so p is 2 / 2^2, not 2 /
-    2^6.
-    """
+    """Differences are averaged per group: six seed sets of two topics are two, so p is 2 / 2^2, not 2 / 2^6."""
     a, b = [1.0] * 6, [0.0] * 6
     assert (2 / 2**6, 6) == paired(a, b)[3:]
     assert (0.5, 2) == paired(a, b, groups="aaabbb")[3:]
@@ -147,9 +145,7 @@ def test_paired_flips_whole_groups() -> None:
 
 
 def test_holm_by_hand() -> None:
-    """Holm multiplies sorted p values by n, n - 1, ...: .01, .02, .04, .5 by 4, 3, 2, 1; none is below the previous
-    one.
-    """
+    """Holm multiplies sorted p values by n, n - 1, ...: .01, .02, .04, .5 by 4, 3, 2, 1, never below the last one."""
     assert [0.04, 0.06, 0.08, 0.5] == pytest.approx(holm([0.01, 0.02, 0.04, 0.5]).tolist())
     assert [0.5, 0.04] == pytest.approx(holm([0.5, 0.02]).tolist())
     assert [1.0, 1.0] == holm([0.9, 0.8]).tolist()

@@ -25,9 +25,7 @@ def looked_ahead(index: CorpusIndex, links: int, budget: int, seen: NDArray[np.b
 
 @pytest.mark.paper("gouriten-approximation")
 def test_look_ahead_by_mean_of_subtree() -> None:
-    """The mean of the subtree counts: poor, with gold behind it, has (.25 + 1) / 2 = .625, more than rich's .5; with
-    tin .375.
-    """
+    """The mean of the subtree counts: poor with gold has (.25 + 1) / 2 = .625, more than rich's .5; with tin .375."""
     assert ["poor", "gold"] == looked_ahead(POOR_GATE, 1, 2)
     tin = CorpusIndex.of({"s": ["rich", "poor"], "poor": ["tin"]}, score={"rich": 0.5, "poor": 0.25, "tin": 0.5})
     assert ["rich", "poor", "tin"] == looked_ahead(tin, 1, 3)

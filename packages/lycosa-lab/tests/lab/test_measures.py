@@ -133,9 +133,7 @@ def test_overlap_and_exclusive_harvest() -> None:
 
 @pytest.mark.paper("rules-overlap")
 def test_overlap_definition_agrees_with_table_3() -> None:
-    """In table 3 (computer history, seed set 1), common pages have equal harvest only if 27 % are of N, not of the
-    union.
-    """
+    """In table 3, common pages have equal harvest only if 27 % are of N, not of the union (computer history, set 1)."""
 
     def shared(ratio: float, own: float, share: float) -> tuple[float, float]:
         low = (ratio - 0.005 - (1 - share) * (own + 0.005)) / share

@@ -57,21 +57,21 @@ def test_same_seed_gives_same_crawl(web: Web, lived: dict[str, list[Event]]) -> 
 def test_reader_processes_change_nothing(
     web: Web, lived: dict[str, list[Event]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask, asked = _Worker.ask, list[tuple[Any, ...]]()
+    request, requested = _Worker.request, list[tuple[Any, ...]]()
 
     def deadly(process: _Worker, job: str, given: tuple[Any, ...]) -> dict[str, Any]:
-        if len(asked) == 50:
+        if len(requested) == 50:
             process.child.kill()
             process.child.wait()
-        asked.append(given)
-        return ask(process, job, given)
+        requested.append(given)
+        return request(process, job, given)
 
-    monkeypatch.setattr(_Worker, "ask", deadly)
+    monkeypatch.setattr(_Worker, "request", deadly)
     logs = [visits_of(lived["best-first"]), visits_of(run_virtual(_crawl(web, readers=2)))]
     alone, others = ([encode_visit(visit) for visit in visits] for visits in logs)
     assert alone == others
-    assert asked[50] in asked[51:]
-    assert 1 == len(asked) - len(set(asked))
+    assert requested[50] in requested[51:]
+    assert 1 == len(requested) - len(set(requested))
 
 
 def test_other_seed_gives_other_order(web: Web, lived: dict[str, list[Event]]) -> None:

@@ -36,9 +36,7 @@ ALPHA = {("a", "b"): 0.5, ("a", "c"): 0.25, ("b", "c"): 0.125, ("b", "e"): 1.0}
 
 @dataclass
 class Weighed:
-    """Estimator that adds half of the best parent's relevance and half of the best link relevance, less .25 after name
-    d.
-    """
+    """Estimator that adds half of the best relevance and link relevance of the parents, less .25 after name d."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         return step.children

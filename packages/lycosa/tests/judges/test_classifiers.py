@@ -59,9 +59,7 @@ def test_linear_svm_distances_equal_scikit_learn() -> None:
 
 
 def test_platt_by_hand() -> None:
-    """Platt's targets are (n + 1) / (n + 2) = .75 and 1 / (n + 2) = .25 for groups of two, so A d + B = -log 3 at d =
-    1.
-    """
+    """For groups of two, Platt's targets are 3 / 4 and 1 / 4, (n + 1 or 1) / (n + 2): A d + B = -log 3 at d = 1."""
     a, b = _platt(np.array([-1.0, -1.0, 1.0, 1.0]), np.array([False, False, True, True]))
     assert (a, b) == (pytest.approx(-np.log(3), abs=1e-5), pytest.approx(0.0, abs=1e-6))
 

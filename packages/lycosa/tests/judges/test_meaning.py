@@ -17,9 +17,7 @@ def ehrig(words: Any = "reef", **options: Any) -> EhrigJudge:
 
 
 def test_ehrig_equations_3_and_8() -> None:
-    """Similarity is .5^links, tf counts similar words: for 'reef island', 'atoll, atoll, land' has tf_atoll 2 and
-    tf_land 1.
-    """
+    """Similarity is .5^links: for 'reef island', 'atoll, atoll, land' has the counts atoll 2 and land 1."""
     atoll_reef, atoll_island = 0.5**2, 0.5**4  # atoll - coral reef - reef - land - island
     land_reef, land_island = 0.5**1, 0.5**1
     expected = atoll_reef * 2 + atoll_island * 2 + land_reef * 1 + land_island * 1
@@ -49,9 +47,7 @@ def test_ehrig_equal_words_and_synonyms_are_1() -> None:
     ],
 )
 def test_ehrig_parameters(options: dict[str, Any], expected: list[float]) -> None:
-    """Parameters change which terms are near 'fringing reef': reef is 1 link away, land 2, atoll 1; coral has no IS-A
-    link.
-    """
+    """Parameters change the terms near 'fringing reef': reef 1 link away, land 2, atoll 1, coral without IS-A links."""
     topic = EhrigJudge({"fringing reef": 1.0}, ontology=REEFS, **options)
     at = topic.glossary.topic.index("fringing reef")
     words = topic.glossary.words()
@@ -67,9 +63,7 @@ def test_ehrig_literal_grows_with_page_length() -> None:
 
 
 def test_ehrig_relevance_by_hand() -> None:
-    """Weights are 1 + log f: 'coral reef' twice and 'sea' once have (1 + log 2) .5 / sqrt((1 + log 2)^2 + 1^2) for
-    'reef'.
-    """
+    """With weights 1 + log f, 'coral reef' twice and 'sea' have (1 + log 2) .5 / sqrt((1 + log 2)^2 + 1) for 'reef'."""
     twice = 1 + log(2)
     expected = twice * 0.5 / (sqrt(twice**2 + 1**2) * sqrt(1**2))
     assert pytest.approx(expected) == judge(ehrig(), "coral reef, coral reefs, sea").relevance

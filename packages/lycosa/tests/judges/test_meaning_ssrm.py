@@ -21,9 +21,7 @@ def ssrm(words: Any = "reef", **options: Any) -> SsrmJudge:
 
 @pytest.mark.paper("batsakis-eq4")
 def test_ssrm_equation_4() -> None:
-    """By equation 4, sim = exp(-a L) tanh(b H): atoll and reef L = 2, H = 1 (reef); island and reef L = 2, H = 0 (land,
-    a root).
-    """
+    """By equation 4, sim = exp(-a L) tanh(b H): L = 2, H = 1 for atoll and reef; L = 2, H = 0 for island and reef."""
     judgement = judge(ssrm(idf="none"), "", "atoll", "island", "reefs")
     assert [pytest.approx(ATOLL_REEF), 0.0, 1.0] == judgement.link_relevances.tolist()
     judgement = judge(ssrm(idf="none", a=0.3, b=0.9), "", "atoll")

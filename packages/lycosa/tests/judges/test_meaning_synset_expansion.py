@@ -30,9 +30,7 @@ def test_synset_expansion_expands_topic_only() -> None:
 
 
 def test_synset_expansion_synonym_has_weight_of_its_term() -> None:
-    """Synonyms have the idf of their term: three times log 5 in the topic, but automobile has its own log 20 on the
-    page.
-    """
+    """Synonyms in the topic have the idf of their term, three times log 5; on the page automobile has log 20."""
     car, automobile, sea = log(100 / 20), log(100 / 5), log(100 / 50)
     expected = automobile * car / (sqrt(automobile**2 + sea**2) * sqrt(3 * car**2))
     assert pytest.approx(expected) == judge(synsets(idf="background", background=FEW), "automobile sea").relevance

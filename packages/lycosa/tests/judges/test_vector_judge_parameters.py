@@ -21,9 +21,7 @@ def judge(topic: VectorJudge, page: Page, words: Vocabulary | None = None) -> Ju
 
 @pytest.mark.paper("batsakis-eq1")
 def test_equations_1_and_2() -> None:
-    """By equations 1 and 2, tf = f / max f and idf = log(N / N_j): coral 2, sea 4, N = 100, N_j 5 and 50, query
-    'coral'.
-    """
+    """By equations 1 and 2, tf = f / max f, idf = log(N / N_j): coral 2, sea 4; N = 100, N_j 5 and 50; query coral."""
     coral = 2 / 4 * log(100 / 5)
     sea = 4 / 4 * log(100 / 50)
     query = 1 / 1 * log(100 / 5)
@@ -136,9 +134,7 @@ def test_facets_are_empty_by_default() -> None:
 
 
 def test_facets_by_hand() -> None:
-    """With tf 1 + log f and no idf, contexts (coral 2, sea) and URLs (reef, life, coral) are compared with 'coral
-    reef'.
-    """
+    """With tf 1 + log f and no idf, context (coral 2, sea) and URL (reef, life, coral) are compared to 'coral reef'."""
     page = linked(("here", "coral coral sea", "http://reef-life.test/coral.html"))
     coral = 1 + log(2)
     judgement = faceted(VectorJudge("coral reef", idf="none"), page)

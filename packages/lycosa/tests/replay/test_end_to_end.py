@@ -106,7 +106,7 @@ def test_crawl_stops_if_proxy_dies(crawled: tuple[Path, list[str], set[str]], tm
         visits = [next(running) for _ in range(30)]
         address = proxy.address
     visits += running
-    assert [f"the proxy {address} does not answer (Connection refused): the crawl was stopped"] == crawl.notes
+    assert [f"the proxy {address} does not respond (Connection refused): the crawl was stopped"] == crawl.notes
     failed = [visit for visit in visits if visit.outcome == "unreachable"]
     assert 0 < len(failed) <= 16
     assert all(visit.retry_at for visit in failed)
@@ -197,7 +197,7 @@ def test_crawl_command_fails_without_proxy(tmp_path: Path, fails: Fails) -> None
     message = fails(
         "crawl", "coral", "--seed", "http://a.example/", "--proxy", "http://127.0.0.1:1", "-o", tmp_path / "c"
     )
-    assert "lycosa: the proxy http://127.0.0.1:1 does not answer (Connection refused); start it" in message
+    assert "lycosa: the proxy http://127.0.0.1:1 does not respond (Connection refused); start it" in message
     assert not (tmp_path / "c").exists()
 
 

@@ -72,9 +72,7 @@ def test_estimate_without_visits_is_prior() -> None:
 )
 @settings(max_examples=50, deadline=None)
 def test_estimate_is_root_of_derivative(told: list[tuple[float, float]], a: float, usual: float) -> None:
-    """The rate solves a + sum of x / (exp(x) - 1) = rate * B, where x = rate * interval; the shape is at least the
-    prior's.
-    """
+    """The rate solves a + sum of x / (exp(x) - 1) = rate * B with x = rate * interval; the shape is at least a."""
     told = [(max(length, 1.0) if ago == UNKNOWN else length, ago) for length, ago in told]
     rate, shape = estimate(*looks(*told), a, a * usual)
     assert 0 < rate[0] < np.inf

@@ -25,9 +25,7 @@ def test_claim_of_certain_rate() -> None:
 
 
 def test_claim_of_uncertain_rate_by_hand() -> None:
-    """With shape 2 and mean 1, theta is 2: I(2) = 2 (1 - 1/2) = 1, 2 S(2) = 2/4, so the claim is 1/2; shape 1: log(2) -
-    1/2.
-    """
+    """Shape 2 and mean 1 give theta 2: I(2) = 2 (1 - 1/2) = 1, 2 S(2) = 2/4, claim 1/2; shape 1: log(2) - 1/2."""
     assert 0.5 == pytest.approx(claim(np.array([2.0]), np.ones(1), np.ones(1), np.array([2.0]))[0])
     assert math.log(2) - 0.5 == pytest.approx(claim(np.ones(1), np.ones(1), np.ones(1), np.ones(1))[0])
 

@@ -265,7 +265,7 @@ def test_form_with_constant_response_has_no_records() -> None:
     same = page(record(1, "The coral reef"), record(2, "Sharks"))
     visits, space = crawled_space(Site(lambda keyword, number: (200, same)), "reef", "coral", "algae")
     assert [(0.0, "no records")] * 3 == [(visit.relevance, visit.note) for visit in visits if visit.kind == "page"]
-    assert "had no records: no links that a search for nonsense does not have" in space.notes[0]
+    assert "had no records: no links that a search for nonsense lacks" in space.notes[0]
 
 
 def test_form_with_server_error_fails() -> None:

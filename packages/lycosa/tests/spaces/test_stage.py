@@ -31,7 +31,7 @@ class Slow:
     def render_reason(self, node: str, look: PageLook) -> str:
         return "a shell" if look.is_shell else ""
 
-    async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
+    async def render(self, node: str, response: Response, fetch: Fetch) -> RenderedPage:
         await asyncio.sleep(self.seconds)
         return RenderedPage(dom=html().encode())
 

@@ -605,7 +605,7 @@ class Shows:
     def render_reason(self, node: str, look: PageLook) -> str:
         return "shell"
 
-    async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
+    async def render(self, node: str, response: Response, fetch: Fetch) -> RenderedPage:
         return RenderedPage(self.dom, navigations=["http://b.test/"])
 
 

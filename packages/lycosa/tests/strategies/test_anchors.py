@@ -22,9 +22,7 @@ def ehrig(words: Any = "reef", **options: Any) -> EhrigStrategy:
 
 @pytest.mark.paper("batsakis-eq8")
 def test_ehrig_equation_8() -> None:
-    """By equation 8, 'atoll atoll' has 2 (.5^2 + .5^4) for 'reef island', 'land' .5 + .5, 'home' 0; the page is
-    ignored.
-    """
+    """By equation 8, 'atoll atoll' has 2 (.5^2 + .5^4) for 'reef island', 'land' .5 + .5, 'home' 0."""
     scores = teach(
         ehrig("reef island"), Table(), "p", ("a", "atoll, atoll"), ("b", "Land"), ("c", "Home"), relevance=0.9
     )
@@ -84,18 +82,14 @@ def ssrm(words: Any = "reef", **options: Any) -> SsrmStrategy:
 
 @pytest.mark.paper("batsakis-eq9")
 def test_ssrm_equation_9() -> None:
-    """By equation 9 without idf, 'atoll atoll sea' has 2 * .36 / (sqrt(2^2 + 1^2) sqrt(1^2 + 1^2)) for 'reef
-    bleaching'.
-    """
+    """Without idf, 'atoll atoll sea' has 2 * .36 / (sqrt(2^2 + 1^2) sqrt(1^2 + 1^2)) for 'reef bleaching'."""
     scores = teach(ssrm("reef bleaching", idf="none"), Table(), "p", ("a", "atoll, atoll, sea"), ("b", "home"))
     assert pytest.approx(2 * ATOLL_REEF / (sqrt(5) * sqrt(2))) == scores["a"]
     assert 0.0 == scores["b"]
 
 
 def test_ssrm_learns_idf_from_pages() -> None:
-    """The idf is log((N + 1) / (df + .5)) + 1: log(3 / 2.5) + 1 for 'sea' on both pages, log(3 / 1.5) + 1 for 'reef' on
-    none.
-    """
+    """The idf is log((N + 1) / (df + .5)) + 1: log(3 / 2.5) + 1 for 'sea' on two pages, log(3 / 1.5) + 1 for 'reef'."""
     strategy, table, words = ssrm(), Table(), Vocabulary()
     for number in range(2):
         terms = words.read(Page("ok", marked="sea")).terms

@@ -85,9 +85,7 @@ def test_last_epoch_is_cut_to_budget() -> None:
 
 @pytest.mark.paper("gouriten-mab-var")
 def test_var_grows_while_same_arm_wins() -> None:
-    """Epochs have r (p + 1) pulls with r = 2, where p counts how often the winner was repeated: 2, 2, 4, 6, then 2
-    again.
-    """
+    """Epochs have r (p + 1) pulls with r = 2 if the winner was repeated p times: 2, 2, 4, 6, then 2 again."""
     bandit = make_bandit("var", epsilon=0.5, reset=2)
     lengths = []
     for winner in (1, 1, 1, 0, 0, 0):
@@ -120,9 +118,7 @@ def test_window_uses_last_rewards_only() -> None:
 @pytest.mark.parametrize(("literal", "share"), [(False, 0.1), (True, 0.9)])
 @pytest.mark.parametrize("policy", ["epsilon", "window"])
 def test_epsilon_is_share_of_exploration(policy: Policy, literal: bool, share: float) -> None:
-    """One pick in ten explores, or nine in ten if epsilon is taken literally; the tolerance for 10,000 picks is 3
-    sigma.
-    """
+    """One pick in ten explores, nine in ten if epsilon is taken literally; the tolerance for 10,000 is 3 sigma."""
     bandit = make_bandit(policy, literal=literal)
     assert abs(share - sum(bandit.explores(n) for n in range(10_000)) / 10_000) < 0.01
 

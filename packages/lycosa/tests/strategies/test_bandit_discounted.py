@@ -122,9 +122,7 @@ def played(bandit: Bandit, pulls: int) -> list[int]:
 @pytest.mark.paper("gouriten-more-bandits")
 @pytest.mark.parametrize("seed", range(2))
 def test_discounted_bandit_follows_change_of_best_arm(seed: int) -> None:
-    """After the change mab_epsilon stays with the old arm, whose mean remains high; the discounted bandit switches
-    within 30 pulls.
-    """
+    """The discounted bandit changes arms within 30 pulls; mab_epsilon keeps the old arm, whose mean remains high."""
     two = ("best-first", "fl_n")
     ours = played(Bandit(two, "discounted", seed=seed), 350)
     assert ours[100:200].count(0) > 80

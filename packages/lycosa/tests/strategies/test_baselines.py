@@ -28,9 +28,7 @@ def test_breadth_first_ranks_like_estimator_bfs() -> None:
 
 
 def test_breadth_first_keeps_depth_after_fetched_page() -> None:
-    """Depth is not reduced by links found later: with s -> a -> b -> c fetched before t -> b, c stays at 3 and d is at
-    1.
-    """
+    """Later links do not reduce the depth: with s -> a -> b -> c fetched before t -> b, c stays at 3 and d is at 1."""
     table, breadth = seeded("s", "t"), BreadthFirst()
     for node, links in (("s", "a"), ("a", "b"), ("b", "c"), ("t", "bd")):
         see(breadth, table, Visit(node, "page", "ok", 1, links=Links.to(*links)))
@@ -70,9 +68,7 @@ def test_backlink_counts_linking_pages() -> None:
 
 @pytest.mark.paper("batsakis-out-links")
 def test_out_links_takes_largest_count() -> None:
-    """Priority is the largest number of distinct links on a parent: 3 for x, on pages with 3, 1 and 2; 0 for a, which
-    has no parents.
-    """
+    """Priority is the largest number of links on a parent: 3 for x, on pages with 3, 1 and 2; 0 without parents."""
     table, out_links = Table(), OutLinks()
     assert ["x", "y", "z"] == teach(out_links, table, "a", 0.0, *"xyzya")
     teach(out_links, table, "b", 0.0, "x")

@@ -43,9 +43,7 @@ class Crawl:
         return [pytest.approx(value) for value in self.flow.priority(rows, self.table).tolist()]
 
     def balance(self) -> None:
-        """Assert that rows and pool together hold the cash of the seeds plus the revisions, and that no cash is
-        negative.
-        """
+        """Assert that rows and pool hold the cash of the seeds plus the revisions, and that none is negative."""
         flow, size = self.flow, len(self.table)
         held = float(flow.cash_.sum()) + flow.pool_
         assert pytest.approx(held, rel=1e-9, abs=1e-9 * flow.created_) == flow.created_ + flow.revised_

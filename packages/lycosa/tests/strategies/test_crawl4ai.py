@@ -12,9 +12,7 @@ from teaching import redirect, score, see, teach
 
 
 def test_priority_is_share_of_words_in_url() -> None:
-    """Priority is the share of the words coral, reef, sea in the decoded URL, in any case: 2/3 in /coral_Reefs, 1/3 in
-    /searching.
-    """
+    """Priority is the share of coral, reef, sea in the decoded URL: 2/3 in /coral_Reefs, 1/3 in /searching."""
     strategy, table = Crawl4Ai(words="coral reef sea"), Table()
     addresses = ("http://x.test/coral_Reefs", "http://x.test/searching", "http://x.test/%53ea%20Coral/reef")
     teach(strategy, table, "p", 0.9, *addresses)

@@ -39,9 +39,7 @@ def test_fish_search_potentials(width: int, factor: float, relevance: float, exp
 
 
 def test_fish_search_larger_potential_is_kept() -> None:
-    """The largest potential counts: x has 0 as second link of an irrelevant page, then 1 from a relevant page, and
-    keeps it.
-    """
+    """The largest potential counts: x has 0 as second link of an irrelevant page, then 1 from a relevant page."""
     fish, table = FishSearch(width=1, threshold=0.5), seeded("a", "b", "c")
     assert [0.5, 0.0] == teach(fish, table, "a", "wx")
     assert [1.0] == teach(fish, table, "b", "x", relevance=1.0)

@@ -64,9 +64,7 @@ def test_shark_search_other_weights() -> None:
 
 
 def test_shark_search_inherited_relevance_decays() -> None:
-    """Inherited relevance is halved per page, .4, .2, .1, .05 after sim .8, and counts half (gamma); depth 3 ends the
-    path.
-    """
+    """Inherited relevance is halved per page, .4, .2, .1, .05 after sim .8, and counts half (gamma), to depth 3."""
     shark, table = SharkSearch(depth=3), seeded("a")
     scores = [
         teach(shark, table, node, link, 0.8 if node == "a" else 0.0)
@@ -85,9 +83,7 @@ def test_shark_search_any_similarity_resets_depth() -> None:
 
 
 def test_shark_search_larger_potential_is_kept() -> None:
-    """Larger values are kept: x has .5 * (.5 * .4) = .1 from a and .2 from b, and passes on .5 * .4: its link has .5 *
-    .2.
-    """
+    """The larger value is kept: x has .5 * (.5 * .4) = .1 from a, .2 from b; its link has .5 * (.5 * .4)."""
     shark, table = SharkSearch(), seeded("a", "b", "c")
     assert [0.1] == teach(shark, table, "a", "x", 0.4)
     assert [0.2] == teach(shark, table, "b", "x", 0.8)

@@ -176,9 +176,7 @@ def test_soft_focus_boosts_nothing_without_hubs() -> None:
 
 
 def test_soft_focus_averages_with_apprentice() -> None:
-    """Priority is the mean of beta and the estimate; links with `coral` led to pages of .9, links with `train` to pages
-    of .1.
-    """
+    """Priority is the mean of beta and the estimate; `coral` links led to pages of .9, `train` links to pages of .1."""
     focus, table = SoftFocus(apprentice=True), Table()
     focus.apprentice_ = Apprentice(least=2.5)  # estimates start after three coral pages and three train pages
     for n in range(3):

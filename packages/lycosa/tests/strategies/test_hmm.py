@@ -145,9 +145,7 @@ def test_figure_10_prefers_better_second_step() -> None:
 
 @pytest.mark.paper("batsakis-crawling")
 def test_values_are_carried_along_path() -> None:
-    """The page after a hub page starts from the values of the hub page, (0, .5917, .4083), then applies its own
-    observation.
-    """
+    """The page after a hub page starts from the hub's values, (0, .5917, .4083), then applies its own observation."""
     walk = Walk(exact())
     walk.page("seed", "hub", ["a"])
     walk.page("a", "news", ["b"])

@@ -74,9 +74,7 @@ def test_hybrid_equations_with_literal_weights() -> None:
 
 @pytest.mark.paper("batsakis-centroid")
 def test_centroid_with_literal_weights() -> None:
-    """With literal weights the centroid is the mean of unscaled vectors: (0, reef 5/5) and (hub 2/2, reef 1/2), so 1 :
-    1.5.
-    """
+    """With literal weights vectors are not scaled: the mean of (0, reef 5/5) and (hub 2/2, reef 1/2) is 1 : 1.5."""
     pages = Bags.of([([2], [5]), ([0, 2], [2, 1])] + [([0], [1])] + [([1], [1])] * 7)
     made = Hybrid(ten_pages(pages=pages), clusters="xmeans", literal=True)
     assert [1 / np.hypot(1, 1.5), 0, 1.5 / np.hypot(1, 1.5)] == pytest.approx(made.pages_.centroid.tolist(), abs=1e-7)

@@ -108,9 +108,7 @@ def test_page_without_class_uses_its_relevance(paper: RuleBook) -> None:
 
 @pytest.mark.paper("rules-precomputed")
 def test_several_targets_are_merged() -> None:
-    """Relevances of targets are added: P1 .3 and P2 .3 outweigh C .4. Of 5 links of target pages 2 lead to target
-    pages.
-    """
+    """Relevances of targets are added: P1 .3 and P2 .3 outweigh C .4. Of 5 links of target pages 2 lead to targets."""
     book = RuleBook()
     for source, to, cases in (("P1", "P2", 2), ("P1", "C", 1), ("P2", "C", 2), ("C", "P1", 9), ("C", "C", 1)):
         book.add(source, to, cases)

@@ -24,9 +24,7 @@ def of(depths: OffTopicDepth, table: Table, nodes: str) -> list[int]:
 
 
 def test_off_topic_depth_counts_since_last_relevant_page() -> None:
-    """Depth grows with each irrelevant page: a (irrelevant seed), b 1 (irrelevant), c 2 (relevant), d 0 (irrelevant), e
-    1.
-    """
+    """Irrelevant pages increase the depth: a (irrelevant seed), b 1 (irrelevant), c 2 (relevant), d 0, e 1."""
     depths, table = OffTopicDepth(), seeded("a")
     for node, child, relevance in (("a", "b", 0.0), ("b", "c", 0.0), ("c", "d", 1.0), ("d", "e", 0.0)):
         visit(depths, table, node, child, relevance=relevance)

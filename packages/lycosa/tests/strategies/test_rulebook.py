@@ -36,9 +36,7 @@ def test_chain_one_link_figure_3(paper: RuleBook) -> None:
 
 @pytest.mark.paper("rules-chaining", "rules-figure-5")
 def test_chain_two_links_figure_5(paper: RuleBook) -> None:
-    """At depth 2 paths are added: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42; PH has only its loop, .3; SP has no
-    path.
-    """
+    """Depth 2 adds paths: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42; PH has only its loop, .3; SP has no path."""
     chances = paper.chain({"PH"}, depth=2)
     assert {"DH": 0.42, "CH": 0.42, "PH": 0.3} == {name: pytest.approx(value) for name, value in chances.items()}
     assert "SP" not in chances

@@ -225,9 +225,7 @@ def balanced(flow: CashFlow) -> bool:
 
 
 def test_opic_revisit_gives_to_all_links() -> None:
-    """Page a gives 1 to b, which returns half of it; revisited, a divides that 1/2 equally between b and the new link
-    c.
-    """
+    """Page a gives 1 to b, which returns half; revisited, a divides that 1/2 equally between b and the new link c."""
     crawl = Crawl(Opic(period=0))
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("b", 0.0, {"a": 0.0, "x": 0.0})

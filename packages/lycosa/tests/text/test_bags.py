@@ -42,9 +42,7 @@ def test_take_reorders_bags() -> None:
 
 @pytest.mark.paper("otie-vector-space")
 def test_unit_and_idf_by_hand() -> None:
-    """The idf is log(N / N_j): of two pages the common term has log(2/2) = 0, the others log 2, which is the whole
-    length.
-    """
+    """The idf is log(N / N_j): of two pages the common term has log(2/2) = 0, the others log 2, and all the length."""
     bags = Bags.of([([0, 1], [1.0, 5.0]), ([0, 2], [1.0, 1.0])])
     weights = idf(bags.document_frequency(3), 2)
     assert [0.0, np.float32(np.log(2)), np.float32(np.log(2))] == weights.tolist()

@@ -56,9 +56,7 @@ def test_vectors_of_words_equal_wordllama() -> None:
 
 
 def test_vectors_weigh_words_by_position() -> None:
-    """A word at position p has log(1 + 1 / (1 + p / 300)): log(1 + 1) a + log(1 + 1 / (1 + 1/300)) b for positions 0
-    and 1.
-    """
+    """A word at position p has log(1 + 1 / (1 + p / 300)): log(1 + 1) a + log(1 + 1 / (1 + 1/300)) b for two words."""
     coral, reef = vectors(["coral", "reef"])
     expected = unit(math.log(1 + 1) * coral + math.log(1 + 1 / (1 + 1 / 300)) * reef)
     assert expected == pytest.approx(vectors(["the Coral of a REEF"])[0], abs=STEP)

@@ -246,9 +246,7 @@ def test_wordnet_car_and_bicycle(wordnet: Ontology) -> None:
 
 
 def test_wordnet_teacher_and_doctor(wordnet: Ontology) -> None:
-    """The path is teacher < educator < professional > health professional > medical practitioner > doctor: L = 5, H =
-    5.
-    """
+    """By teacher < educator < professional > health professional > medical practitioner > doctor, L = 5, H = 5."""
     chain(wordnet, "teacher.n.01", "educator.n.01", "professional.n.01")
     chain(wordnet, "doctor.n.01", "medical_practitioner.n.01", "health_professional.n.01", "professional.n.01")
     chain(
@@ -272,9 +270,7 @@ def test_wordnet_most_specific_ancestor(wordnet: Ontology) -> None:
 
 
 def test_wordnet_most_similar_senses(wordnet: Ontology) -> None:
-    """The best pair of senses depends on the measure: for coral and atoll L = 13, H = 1 is nearest, but 14, 2 is best
-    for Li's.
-    """
+    """The best senses depend on the measure: for coral and atoll L = 13, H = 1 is nearest, but Li's is best for 14, 2."""
     assert exp(-0.2 * 14) * tanh(0.6 * 2) == pytest.approx(word_similarity(wordnet, "coral", "atoll", "li"))
     assert 0.5**13 == word_similarity(wordnet, "coral", "atoll", "ehrig")
 

@@ -58,9 +58,7 @@ def test_measure_by_hand() -> None:
 
 
 def test_measure_calibration_by_hand() -> None:
-    """The error is the mean of |share right - probability| per bin, weighted by size: .8 - 2/3 for three, .6 - .5 for
-    two.
-    """
+    """The error is the mean of |share right - probability| over bins: .8 - 2/3 for three pages, .6 - .5 for two."""
     found = measure(PROBABILITIES, TRUTH, ["Art", "Rail", "Sea"], [10, 5, 10])
     assert found.gap == pytest.approx(3 / 5 * (0.8 - 2 / 3) + 2 / 5 * (0.6 - 0.5))
 

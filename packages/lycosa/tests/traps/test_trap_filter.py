@@ -59,9 +59,7 @@ class CrawlSteps:
     def fetch(
         self, node: str, links: Sequence[str] = (), *, relevant: bool = False, like: str = "", **rest: Any
     ) -> Visit:
-        """Fetch a page with its own text, or with that of page `like`; its relevance is above the threshold if
-        `relevant`.
-        """
+        """Fetch a page with its own text, or with that of page `like`; it is relevant if `relevant` is set."""
         if node not in self.table.row_of:
             self.table.add(node, 1)
         source = next(visit for visit in self.events if visit.node == like) if like else None

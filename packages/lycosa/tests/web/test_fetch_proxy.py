@@ -159,14 +159,14 @@ def test_fetch_reports_lost_proxy() -> None:
         with pytest.raises(FetchError) as error:
             await transport.fetch("http://a.example/", HEADERS)
         await transport.close()
-        with raises_input_error("no-proxy", match="does not answer"):
+        with raises_input_error("no-proxy", match="does not respond"):
             proxy.check()
         return error.value, lost, str(proxy)
 
     error, lost, name = asyncio.run(main())
     assert ("unreachable", True) == (error.outcome, error.again)
     assert [str(error)] == lost
-    assert lost[0].startswith(f"the proxy {name} does not answer (")
+    assert lost[0].startswith(f"the proxy {name} does not respond (")
     assert "secret" not in lost[0]
 
 

@@ -110,7 +110,7 @@ def test_read_page_falls_back_without_workers(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def _answers(pool: WorkerPool, *bodies: bytes) -> list[DecodedResponse]:
-    given = [("answer", body, "", 1_000_000, LARGE_BODY, URL, "text/html", "lycosa") for body in bodies]
+    given = [("response", body, "", 1_000_000, LARGE_BODY, URL, "text/html", "lycosa") for body in bodies]
     return await asyncio.gather(*(pool.run_in_thread(partial(pool.run, *each, retry=True)) for each in given))
 
 
@@ -119,8 +119,8 @@ def test_run_result_equals_local_result() -> None:
     pool = WorkerPool(2)
     answers = asyncio.run(_answers(pool, *bodies))
     assert 1 <= len(pool._idle) <= 2
-    assert "compress" in pool.run("answer", b"x", "compress", 10, LARGE_BODY, URL, "").error
-    large = pool.run("answer", PAGE, "", 1000, 20, URL, "")
+    assert "compress" in pool.run("response", b"x", "compress", 10, LARGE_BODY, URL, "").error
+    large = pool.run("response", PAGE, "", 1000, 20, URL, "")
     assert (len(PAGE), True, None) == (large.size, large.whole, large.document)
     pool.close()
     for body, answer in zip(bodies, answers, strict=True):
@@ -130,23 +130,23 @@ def test_run_result_equals_local_result() -> None:
 
 
 def test_run_retries_once_after_worker_death(monkeypatch: pytest.MonkeyPatch) -> None:
-    ask, asked = _Worker.ask, list[str]()
+    request, requested = _Worker.request, list[str]()
 
     def death(process: _Worker, job: str, given: tuple[Any, ...]) -> Any:
         title = given[0].decode()
-        if title == "death" or (title == "unlucky" and title not in asked):
+        if title == "death" or (title == "unlucky" and title not in requested):
             process.child.kill()
             process.child.wait()
-        asked.append(title)
-        return ask(process, job, (b"<title>%s" % given[0], *given[1:]))
+        requested.append(title)
+        return request(process, job, (b"<title>%s" % given[0], *given[1:]))
 
-    monkeypatch.setattr(_Worker, "ask", death)
+    monkeypatch.setattr(_Worker, "request", death)
     pool = WorkerPool(1)
     assert "unlucky" == pool.run("page", b"unlucky", URL, "", retry=True).title
     with pytest.raises(Unreadable, match=r"killed the worker \(SIGKILL\)"):
         pool.run("page", b"death", URL, "", retry=True)
     assert "Reefs" == pool.run("page", b"Reefs", URL, "", retry=True).title
-    assert ["unlucky", "unlucky", "death", "death", "Reefs"] == asked
+    assert ["unlucky", "unlucky", "death", "death", "Reefs"] == requested
     pool.close()
 
 

@@ -110,9 +110,7 @@ def test_findings_without_classes_is_error(tmp_path: Path) -> None:
 
 
 def test_match_rows_improvement_by_hand() -> None:
-    """Improvement is rules / baseline - 1: from .29 to .40 it is 38 %, from .26 to .39 50 % (computer history, seed set
-    1).
-    """
+    """Improvement is rules / baseline - 1: .29 to .40 is 38 %, .26 to .39 is 50 % (computer history, seed set 1)."""
     assert [38, None, 50] == [row[-1] for row in published()[2].rows("paper")]
 
 

@@ -24,9 +24,7 @@ LONG = " ".join(f"coral{n}" for n in range(80))
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Path:
-    """Write a crawl in which A changes twice (finally to the content of B), B is revisited and vanishes, C is
-    irrelevant.
-    """
+    """Write a crawl: A changes twice (finally to the content of B), B is revisited and vanishes, C is irrelevant."""
     path = tmp_path / "crawl"
     with revisited(path) as made:
         made.page(A, html("First", "An axolotl. " + LONG))

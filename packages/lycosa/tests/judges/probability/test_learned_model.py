@@ -77,9 +77,7 @@ def test_learn_model_labels_outweigh_words() -> None:
 
 
 def test_own_odds_by_hand() -> None:
-    """Log odds are the weighted scores (body .5, meaning .25) minus the threshold and 2 for excluded words (.5
-    against).
-    """
+    """Log odds are the weighted scores (body .5, meaning .25), less the threshold and 2 for excluded words (.5)."""
     answers = np.array([[0.5, 0.0, 0.0, 0.25]], np.float32)
     odds = own_odds(answers, np.array([0.5]), np.array([1.0]), np.zeros((0, DIMENSIONS), np.int8), None)
     assert 0.5 * OWN_RATES[Answer.BODY] + 0.25 * OWN_RATES[Answer.MEANING] - OWN_LINE - 2.0 == pytest.approx(

@@ -63,9 +63,7 @@ def test_priority_by_hand() -> None:
 
 
 def test_terms_of_two_parents() -> None:
-    """Terms of two parents: outcomes (.5, .1) and link relevances (.6, .2) are summed; of each relevance the larger
-    counts.
-    """
+    """Outcomes (.5, .1) and link relevances (.6, .2) of two parents are summed; of each relevance the larger counts."""
     crawl = two_pages()
     crawl.visit(HERON, 0.1, make_links((TROUT, "x", ""), link_relevances=(0.2,), context=(0.5,), url=(0.0,)))
     s = (0.5 + 0.3 + 0.1 + 0.05) / 3.5
@@ -78,9 +76,7 @@ def test_terms_of_two_parents() -> None:
 
 
 def test_neighbours_decay_with_distance() -> None:
-    """Outcomes of neighbours are weighted by .6 per position: .6 for the next link, .36 for the one after it; shrink
-    .7.
-    """
+    """Outcomes of neighbours count .6 per position: .6 for the next link, .36 for the one after it; shrink is .7."""
     crawl = two_pages()
     assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.term("neighbours", TROUT)
     assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.term("neighbours", HERON)
@@ -103,9 +99,7 @@ def test_neighbours_fetched_before_they_were_linked() -> None:
 
 
 def test_directory_backed_off_to_host_and_mean() -> None:
-    """Means are shrunk towards the next wider one: h = (.3 + 3 m0) / 5 for the host, (.3 + 3 h) / 5 for 'fish', h for
-    'birds'.
-    """
+    """Means shrink to the wider one: h = (.3 + 3 m0) / 5 for the host, (.3 + 3 h) / 5 for 'fish', h for 'birds'."""
     crawl = two_pages()
     crawl.visit(TROUT, 0.0, Links.to(OTHER, "http://b.test/fish/eel"))
     m0 = 0.8 / 8  # three fetched pages, two of them on this host
@@ -116,9 +110,7 @@ def test_directory_backed_off_to_host_and_mean() -> None:
 
 
 def test_anchor_words_by_hand() -> None:
-    """Lift of a word is (sum - n * m0) / (n + 3), divided by the root of the number of words; coral has (.3 - m0) / 4,
-    cave 0.
-    """
+    """The lift of a word is (sum - n * m0) / (n + 3), over the root of their number: coral (.3 - m0) / 4, cave 0."""
     assert close((0.3 - M0) / 4 / math.sqrt(2) / S) == two_pages().term("anchor words", TROUT)
 
 

@@ -26,9 +26,7 @@ def test_add_outcomes_after_clear_sums_restores_totals() -> None:
 
 
 def test_lift_is_shrunk() -> None:
-    """Lift is (sum - n * mean) / (n + shrink): pages of 1 and .5 and a mean of .25 give (1.5 - .5) / 5; 0 without
-    pages.
-    """
+    """Lift is (sum - n * mean) / (n + shrink): pages of 1 and .5 and a mean of .25 give (1.5 - .5) / 5; none, 0."""
     groups = OutcomeGroups(10)
     groups.add(np.array([4]), 1.0)
     groups.add(np.array([4]), 0.5)

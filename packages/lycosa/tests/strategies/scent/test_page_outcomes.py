@@ -150,9 +150,7 @@ def test_feedback_loses_trust_when_it_disagrees() -> None:
 
 
 def test_feedback_is_capped() -> None:
-    """Feedback adds at most .5 * 1.5 times the root mean square of relevance; 100 words of the best page reach this
-    limit.
-    """
+    """Feedback adds at most .5 * 1.5 times the root mean square of relevance, here reached by 100 words."""
     made, many = OutcomesOfWords(), " ".join(f"w{number}" for number in range(100))
     relevances = [0.9, *(20 * [0.9, 0.1]), 0.1]
     outcomes = [made.page(many, 0.9)]

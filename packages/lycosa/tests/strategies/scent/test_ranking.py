@@ -23,9 +23,7 @@ from scent_crawl import SEED, Crawl, make_links
 
 
 def test_weights_one_update_by_hand() -> None:
-    """An update adds x (y - w x) / (x^2 + 50): for x = (1, 0) and y = 2, w = 1 + (2 - 1) / 51; the other weight is
-    unchanged.
-    """
+    """An update adds x (y - w x) / (x^2 + 50): for x = (1, 0) and y = 2, w = 1 + (2 - 1) / 51; the other is kept."""
     weights = AdaptiveWeights(np.array([1.0, 0.5]))
     weights.learn(np.array([1.0, 0.0]), 2.0)
     assert [1 + 1 / 51, 0.5] == pytest.approx(weights.learned.tolist())

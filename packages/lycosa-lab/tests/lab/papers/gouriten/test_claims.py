@@ -76,9 +76,7 @@ def test_claims_hold_on_other_tables() -> None:
 
 @pytest.mark.paper("gouriten-table-6")
 def test_steadier_holds_on_paper_numbers() -> None:
-    """The ratio is largest / smallest score: at most .494 / .383 = 1.29 for bandits, at least .583 / .378 = 1.54 (ne)
-    for others.
-    """
+    """The ratio is largest / smallest score: at most .494 / .383 = 1.29 for bandits, else from .583 / .378 = 1.54."""
     assert claims.steadier(published({**GLOBAL, **BANDITS})).verdict == HOLDS
 
 

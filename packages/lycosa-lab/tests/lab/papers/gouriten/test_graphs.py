@@ -31,9 +31,7 @@ def test_keyword_of_class_is_its_last_name() -> None:
 
 @pytest.mark.paper("gouriten-global-score")
 def test_global_score_geometric_mean_of_means(tmp_path: Path) -> None:
-    """The global score is the geometric mean of mean ratios: 3 and 1 for the crawler, 4 for the baseline: sqrt(3/4 *
-    1/4).
-    """
+    """The score is the geometric mean of ratios of means: 3 and 1 for the crawler, 4 for the other: sqrt(3/4 * 1/4)."""
     crawls = graphs.Crawls()
     for name, scores in (("one", (2.0, 4.0)), ("two", (1.0, 1.0)), ("greedy finds nothing", (0.0, 0.0))):
         greedy = 4.0 if max(scores) else 0.0
