@@ -52,7 +52,7 @@ class MissingBrowser:
     def render_reason(self, node: str, look: PageLook) -> str:
         return ""
 
-    async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
+    async def render(self, node: str, response: Response, fetch: Fetch) -> RenderedPage:
         return RenderedPage(failed="no browser")
 
     def learn(self, visit: Visit) -> None:

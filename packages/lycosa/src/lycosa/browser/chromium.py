@@ -234,7 +234,7 @@ class Chromium:
             async with asyncio.timeout(START_TIMEOUT):
                 return await awaitable
         except TimeoutError as error:
-            raise BrowserFailed(f"the browser did not answer within {START_TIMEOUT:.0f} s") from error
+            raise BrowserFailed(f"the browser did not respond within {START_TIMEOUT:.0f} s") from error
 
     async def _ensure_started(self) -> None:
         async with self._lock:

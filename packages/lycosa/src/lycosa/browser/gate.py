@@ -91,8 +91,8 @@ class Cache:
 class PageSession:
     """State of one page while it is rendered: its response, its requests and the result."""
 
-    def __init__(self, node: str, answer: Response, fetch: Fetch, policy: RequestPolicy, cache: Cache) -> None:
-        self.node, self.answer, self.fetch, self.policy, self.cache = node, answer, fetch, policy, cache
+    def __init__(self, node: str, response: Response, fetch: Fetch, policy: RequestPolicy, cache: Cache) -> None:
+        self.node, self.response, self.fetch, self.policy, self.cache = node, response, fetch, policy, cache
         self.url = node.partition("#")[0]
         self.rendered = RenderedPage()
         self.frames: dict[str, bool] = {}  # documents that the browser opens -> True if in a frame
@@ -121,7 +121,7 @@ class PageSession:
         kind = kind_of(request, url)
         if kind == "document" and url == self.url and self._served < 3:
             self._served += 1
-            return to_reply(self.answer)
+            return to_reply(self.response)
         if kind == "document" and not await self._is_frame(request, url):
             targets = self.rendered.navigations
             if url != self.url and url not in targets and len(targets) < 10:
@@ -154,16 +154,16 @@ class PageSession:
     async def _fetched(self, request: Request, url: str, kind: str) -> Reply:
         key = (url, request.headers.get("origin", ""))
         if kind not in _SHARED or "range" in request.headers:
-            return await self._ask(request, url, kind, key)
+            return await self._fetch(request, url, kind, key)
         lock = self.cache.asking.setdefault(key, asyncio.Lock())
         try:
             async with lock:
-                return self.cache.get(key) or await self._ask(request, url, kind, key)
+                return self.cache.get(key) or await self._fetch(request, url, kind, key)
         finally:
             if not lock.locked():
                 self.cache.asking.pop(key, None)
 
-    async def _ask(self, request: Request, url: str, kind: str, key: tuple[str, str]) -> Reply:
+    async def _fetch(self, request: Request, url: str, kind: str, key: tuple[str, str]) -> Reply:
         rendered, policy = self.rendered, self.policy
         if rendered.requests >= policy.requests or rendered.bytes >= policy.bytes:
             rendered.skipped += 1

@@ -71,10 +71,10 @@ class Rendering:
     def restore(self, state: State) -> None:
         self.needs.restore(state)
 
-    async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
+    async def render(self, node: str, response: Response, fetch: Fetch) -> RenderedPage:
         free, browser = await self._open()
         slot = await free.get()
-        session = PageSession(node, answer, fetch, self.policy, self.cache)
+        session = PageSession(node, response, fetch, self.policy, self.cache)
         began = session.loop.time()
         try:
             slot.session = session

@@ -22,7 +22,7 @@ from lycosa.core.options import Options
 from lycosa.core.spec import parse_spec
 from lycosa.crawling import Crawl
 from lycosa.judges import JUDGES
-from lycosa.spaces.making import with_whole_paths
+from lycosa.spaces.making import with_absolute_paths
 from lycosa.strategies import STRATEGIES
 from lycosa.web.urls import is_http
 
@@ -38,7 +38,7 @@ def read_options(given: dict[str, Any], config: Path | None) -> Options:
     # A crawl that is resumed from another directory must still find its files.
     options.seed_files = [name if is_http(name) else os.path.abspath(name) for name in options.seed_files]
     options = options.with_files({name: os.path.abspath(file) for name, file in options.files().items()})
-    options.space = with_whole_paths(options.space)
+    options.space = with_absolute_paths(options.space)
     for name in ("terms", "proxy_ca", "identity", "ontology", "log_file"):
         if (path := getattr(options, name)) and (name, path) != ("log_file", "none"):
             setattr(options, name, os.path.abspath(path))

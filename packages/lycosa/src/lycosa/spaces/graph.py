@@ -80,7 +80,7 @@ class GraphFile(Mapping[str, Sequence[str]]):
             targets.append(self._of(target))
             link_relevances.append(_number(rest[0], "alpha", file, line) if rest else 0.0)
         if not sources:
-            raise InputError("bad-file", f"{file} has no links: write one per line: a node, a tab, and its target")
+            raise InputError("bad-file", f"{file} has no links: write one per line (node, tab, target)")
         origin = np.frombuffer(sources, np.int32)
         order = np.argsort(origin, kind="stable")
         self._targets = np.frombuffer(targets, np.int32)[order]

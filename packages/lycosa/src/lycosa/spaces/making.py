@@ -30,7 +30,7 @@ PROBE_AFTER = 3  # pages of a host before it is probed with a URL that cannot ex
 def make_space(
     options: Options,
     clock: Clock,
-    lost: Callable[[str], None] = lambda why: None,
+    on_proxy_failure: Callable[[str], None] = lambda why: None,
     authority: SharedPoliteness | None = None,
     **known: Any,
 ) -> Space:
@@ -41,19 +41,19 @@ def make_space(
             raise InputError(
                 "unknown-option", f"the web space has no parameter {next(iter(given))!r}: use the options of the crawl"
             )
-        return web_space(options, clock, lost, authority=authority)
+        return web_space(options, clock, on_proxy_failure, authority=authority)
     accept = SPACES[name].accept if name in SPACES else ()
-    known |= {"web": web_space(options, clock, lost, accept, authority), "clock": clock}
+    known |= {"web": web_space(options, clock, on_proxy_failure, accept, authority), "clock": clock}
     space: Space = SPACES.make(name, given, **known)
     if name not in SPACES:
         check_parts(space, ("visit", "host_key", "ready", "prerequisite", "learn"), name)
     return space
 
 
-def with_whole_paths(space: str) -> str:
+def with_absolute_paths(space: str) -> str:
     """Return the same space with absolute file names, because the files are not part of the crawl.
 
-    >>> with_whole_paths("graph,file=/data/links.tsv,scores=/data/a/../scores.tsv")
+    >>> with_absolute_paths("graph,file=/data/links.tsv,scores=/data/a/../scores.tsv")
     'graph,file=/data/links.tsv,scores=/data/scores.tsv'
     """
     name, given = parse_spec(space)
@@ -64,7 +64,7 @@ def with_whole_paths(space: str) -> str:
 def web_space(
     options: Options,
     clock: Clock,
-    lost: Callable[[str], None] = lambda why: None,
+    on_proxy_failure: Callable[[str], None] = lambda why: None,
     accept: Iterable[str] = (),
     authority: SharedPoliteness | None = None,
 ) -> WebSpace:
@@ -90,7 +90,7 @@ def web_space(
         raise InputError("bad-value", f"--documents is {options.documents!r}: {error}") from error
     limits = FetchLimits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
     return WebSpace(
-        HttpTransport(clock, guard, names, politeness, limits, proxy, lost),
+        HttpTransport(clock, guard, names, politeness, limits, proxy, on_proxy_failure),
         politeness,
         clock,
         None if proxy else names,

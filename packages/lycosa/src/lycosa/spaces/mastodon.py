@@ -34,7 +34,7 @@ _PATHS = re.compile(r"/api/(?:v1/accounts/(?P<id>[A-Za-z0-9_-]+)/statuses|v1/acc
 _OLDER = re.compile(r'<[^<>]{0,2000}[?&]max_id=([A-Za-z0-9_-]{1,64})(?:&[^<>]{0,2000})?>[^<]{0,100}?rel="?next\b')
 
 
-class BadAnswer(ValueError):
+class BadResponse(ValueError):
     """The response is not one of the API."""
 
 
@@ -63,10 +63,10 @@ class Api:
 
     def statuses(self, account: str, before: str = "") -> str:
         """Return the node of an account by its id: its latest statuses, or those before a status."""
-        asked = f"limit={AT_ONCE}"
-        asked += "" if self.boosts else "&exclude_reblogs=true"
-        asked += "" if self.replies else "&exclude_replies=true"
-        return f"{self.server}/api/v1/accounts/{account}/statuses?{asked}{f'&max_id={before}' if before else ''}"
+        parameters = f"limit={AT_ONCE}"
+        parameters += "" if self.boosts else "&exclude_reblogs=true"
+        parameters += "" if self.replies else "&exclude_replies=true"
+        return f"{self.server}/api/v1/accounts/{account}/statuses?{parameters}{f'&max_id={before}' if before else ''}"
 
     def older(self, node: str, link: str) -> str:
         """Return the next node of a Link header, or an empty string.
@@ -76,7 +76,7 @@ class Api:
         match = _OLDER.search(link[:10_000])
         if match is None:
             return ""
-        before, (kind, name) = match[1], place(node)
+        before, (kind, name) = match[1], parse_node(node)
         if kind == "account":
             return self.statuses(name, before)
         return f"{node.partition('?')[0]}?limit={AT_ONCE}&max_id={before}" if kind == "tag" else ""
@@ -86,7 +86,7 @@ class Api:
         if url is None:
             return None
         here = origin(url) == self.server
-        if here and place(url)[0]:
+        if here and parse_node(url)[0]:
             return url
         path = urlsplit(url).path
         if profile := _PROFILE.fullmatch(path):
@@ -104,7 +104,7 @@ class Api:
         return canonical(f"{self.server}/api/v1/accounts/lookup?acct={acct}")
 
 
-def place(node: str) -> tuple[str, str]:
+def parse_node(node: str) -> tuple[str, str]:
     """Return the type of a node and its subject: `account` with its id, `lookup`, `tag` with its name, `search`; empty
     for others.
     """
@@ -150,7 +150,7 @@ class Status:
 
 
 @dataclass(slots=True)
-class MastodonAnswer:
+class ParsedResponse:
     """People and statuses of a response, in order."""
 
     people: list[Person] = field(default_factory=list)
@@ -168,31 +168,31 @@ class MastodonAnswer:
         return max(spoken, key=lambda code: spoken[code], default="")
 
 
-def read_answer(body: bytes, node: str) -> MastodonAnswer:
+def parse_response(body: bytes, node: str) -> ParsedResponse:
     """Parse an inflated body according to its node.
 
     Only public statuses are kept whose authors have not opted out of indexing.
     """
-    answer, kind = _load(body), place(node)[0]
+    parsed, kind = _load(body), parse_node(node)[0]
     if kind == "lookup":
-        author = _person(answer)
+        author = _person(parsed)
         if author is None:
-            raise BadAnswer("JSON without an account")
-        return MastodonAnswer(author=author)
+            raise BadResponse("JSON without an account")
+        return ParsedResponse(author=author)
     people: list[Person] = []
-    if kind == "search" and isinstance(answer, dict):
-        people = [person for value in _several(answer.get("accounts")) if (person := _person(value))]
+    if kind == "search" and isinstance(parsed, dict):
+        people = [person for value in _several(parsed.get("accounts")) if (person := _person(value))]
         for person in people:
             person.note = _plain(person.note, node)
-        answer = answer.get("statuses")
-    if not isinstance(answer, list):
-        raise BadAnswer("JSON without a list of statuses")
+        parsed = parsed.get("statuses")
+    if not isinstance(parsed, list):
+        raise BadResponse("JSON without a list of statuses")
     boosts = kind != "account" or "exclude_reblogs=true" not in node
-    statuses, author = list(_statuses(answer, node, boosts)), None
+    statuses, author = list(_statuses(parsed, node, boosts)), None
     if kind == "account":
-        author = next((person for value in answer[:MAX_STATUSES] if (person := _person(_part(value, "account")))), None)
+        author = next((person for value in parsed[:MAX_STATUSES] if (person := _person(_part(value, "account")))), None)
     kept = [status for status in statuses if status.open and not status.author.opted_out]
-    return MastodonAnswer(
+    return ParsedResponse(
         [person for person in people if not person.opted_out and not person.suspended],
         kept,
         author,
@@ -203,20 +203,20 @@ def read_answer(body: bytes, node: str) -> MastodonAnswer:
 def read_document(body: bytes, node: str) -> ParsedPage:
     """Return an archived response as a document with title and text."""
     try:
-        answer = read_answer(body, node)
-    except BadAnswer:
+        parsed = parse_response(body, node)
+    except BadResponse:
         return ParsedPage()
-    title = answer.author.title if answer.author is not None else ""
-    return ParsedPage(title=title, marked=answer.text, language=answer.language)
+    title = parsed.author.title if parsed.author is not None else ""
+    return ParsedPage(title=title, marked=parsed.text, language=parsed.language)
 
 
-def complaint(body: bytes) -> str:
+def error_message(body: bytes) -> str:
     """Return the error message of a response, or an empty string."""
     try:
-        answer = _load(body)
-    except BadAnswer:
+        parsed = _load(body)
+    except BadResponse:
         return ""
-    return _line(_part(answer, "error"), 200)
+    return _line(_part(parsed, "error"), 200)
 
 
 def resets_in(reset: str, date: str, now: float) -> float | None:
@@ -247,7 +247,7 @@ def _load(body: bytes) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise BadAnswer(f"not JSON: {str(error)[:100]}") from error
+        raise BadResponse(f"not JSON: {str(error)[:100]}") from error
 
 
 def _statuses(statuses: list[Any], node: str, boosts: bool) -> Iterator[Status]:
@@ -276,8 +276,8 @@ def _statuses(statuses: list[Any], node: str, boosts: bool) -> Iterator[Status]:
 def _text(status: Any, node: str) -> str:
     warning, written = _line(_part(status, "spoiler_text"), 1000), _part(status, "content")
     # characters of one status, with its markup
-    said = _plain(_scalar(written[:100_000]), node) if isinstance(written, str) else ""
-    return "\n".join(filter(None, (warning, said)))
+    status_text = _plain(_scalar(written[:100_000]), node) if isinstance(written, str) else ""
+    return "\n".join(filter(None, (warning, status_text)))
 
 
 def _plain(html: str, node: str) -> str:

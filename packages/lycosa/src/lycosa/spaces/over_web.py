@@ -11,7 +11,7 @@ from lycosa.core.types import Outcome, Task, Visit
 from lycosa.spaces.web_space import WebSpace
 
 
-class OverWeb(Space):
+class WebBackedSpace(Space):
     """A space visited through the web space, with its robots.txt, delays, archive and log.
 
     Probes, sitemaps and walls are disabled because they apply to sites with pages.

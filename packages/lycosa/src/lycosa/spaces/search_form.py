@@ -19,7 +19,7 @@ import numpy as np
 
 from lycosa.core.protocols import NEVER
 from lycosa.core.types import Links, Outcome, Page, Task, Visit
-from lycosa.spaces.over_web import OverWeb
+from lycosa.spaces.over_web import WebBackedSpace
 from lycosa.spaces.web_space import WebSpace
 from lycosa.web.html import CLOSE, OPEN
 from lycosa.web.inflate import BadEncoding, inflate
@@ -31,7 +31,7 @@ Words: TypeAlias = Callable[[str, str], list[str]]
 MAX_TEXT_LENGTH = 200_000  # characters of results read for keywords
 MAX_TEMPLATE_LINES = 5000  # lines, and links, remembered of the probe page
 WINDOW = 50  # characters of context before and after a keyword: the paper's hundred
-_HERE = "lycosa0keyword"
+_KEYWORD_SLOT = "lycosa0keyword"
 _NEXT = re.compile(
     r"(?:next|more|older|weiter|nächste|suivant|siguiente|seguente|próxim|volgende|nästa)\b|[»›→>]+$", re.I
 )
@@ -52,7 +52,7 @@ class ResultsPage(NamedTuple):
     before: frozenset[str] = frozenset()  # records of the previous page
 
 
-class SearchFormSpace(OverWeb):
+class SearchFormSpace(WebBackedSpace):
     """Query a search form with one keyword after the other; words of the results become the next keywords.
 
     A seed is a keyword. Each request is a separate visit: the second results page is a node that promises as many
@@ -93,11 +93,11 @@ class SearchFormSpace(OverWeb):
     ) -> None:
         if url.count("{}") != 1:
             raise ValueError(
-                f"url is {url!r}: it needs {{}} where the keyword is, once; search for something on the site, and "
-                "write the address that you get, with {} in place of what you searched for"
+                f"'url' is {url!r}: it needs {{}} in place of the keyword, once; search for something on the site, and "
+                "copy the URL of the results, with {} in place of the keyword"
             )
-        form = canonical(url.replace("{}", _HERE))
-        if form is None or form.count(_HERE) != 1:
+        form = canonical(url.replace("{}", _KEYWORD_SLOT))
+        if form is None or form.count(_KEYWORD_SLOT) != 1:
             raise ValueError(f"'url' is {url!r}: it must be a web URL, as in https://site.example/search?q={{}}")
         if pages < 1 or most < 1:
             raise ValueError("'pages' and 'most' must be 1 or more")
@@ -109,21 +109,21 @@ class SearchFormSpace(OverWeb):
         self.url, self.pages, self.count, self.most, self.words = url, pages, count, most, words
         self.seen: dict[str, str] = {}  # records so far, with their titles
         self.queries = 0  # results pages so far
-        self._before, self._after = form.split(_HERE)
-        self._nonsense = "zq" + hashlib.sha256(form.encode()).hexdigest()[:10]
-        self._asked = self._address(self._nonsense)
+        self._before, self._after = form.split(_KEYWORD_SLOT)
+        self._probe_word = "zq" + hashlib.sha256(form.encode()).hexdigest()[:10]
+        self._probe_url = self._address(self._probe_word)
         self._template: tuple[frozenset[str], frozenset[str]] | None = None
         self._attempts = 0
         self._probing = False
-        self._places: dict[str, ResultsPage] = {}
+        self._results_pages: dict[str, ResultsPage] = {}
 
     @property
     def notes(self) -> list[str]:
         """Hints for the user at the end of a crawl."""
         if self.queries >= 3 and not self.seen:  # responses without a record before a warning
             return [
-                f"{self.queries} answers of {self.url} had no record: nothing that its answer to nonsense does not "
-                "have. Is that the address of its results? If so, name what is a record with record=PATTERN"
+                f"{self.queries} results of {self.url} had no records: no links that a search for nonsense lacks; "
+                "if url is the URL of the results, describe the URLs of records with record=PATTERN"
             ]
         return [f"{len(self.seen):,} records found by {self.queries:,} requests"] if self.queries else []
 
@@ -139,7 +139,7 @@ class SearchFormSpace(OverWeb):
         return canonical(address) or address
 
     def place(self, node: str) -> ResultsPage:
-        known = self._places.get(node)
+        known = self._results_pages.get(node)
         if known is not None:
             return known
         inside = node.startswith(self._before) and node.endswith(self._after)
@@ -147,21 +147,21 @@ class SearchFormSpace(OverWeb):
 
     def _is_search(self, url: str) -> bool:
         path, _, _ = self._before.partition("//")[2].partition("?")
-        there = url.partition("//")[2]
+        rest = url.partition("//")[2]
         if "?" not in self._before:  # the keyword is part of the path
-            return there.startswith(path)
-        return there.partition("?")[0].rstrip("/") == path.rstrip("/")
+            return rest.startswith(path)
+        return rest.partition("?")[0].rstrip("/") == path.rstrip("/")
 
     def ready(self, host_key: str) -> tuple[float, str]:
         """Return when the host may be asked next; never while the probe is in flight."""
-        return (NEVER, "its answer to nonsense") if self._probing else super().ready(host_key)
+        return (NEVER, "the probe of the form") if self._probing else super().ready(host_key)
 
     def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
         """Return robots.txt first, then the probe, once."""
         if self._template is None:
-            prerequisite = super().prerequisite(self._asked)
+            prerequisite = super().prerequisite(self._probe_url)
             if prerequisite is None:
-                return Task(self._asked, "probe", origin=node, attempt=self._attempts + 1)
+                return Task(self._probe_url, "probe", origin=node, attempt=self._attempts + 1)
             if isinstance(prerequisite, Task):
                 return prerequisite
         return super().prerequisite(node)
@@ -174,7 +174,7 @@ class SearchFormSpace(OverWeb):
             self._probing = False
             self._attempts = visit.attempt
             if "moved" in data:
-                self._asked = data["moved"]
+                self._probe_url = data["moved"]
             elif not visit.retry_at:
                 self._template = frozenset(data.get("links", ())), frozenset(data.get("lines", ()))
         elif "records" in data:
@@ -183,9 +183,9 @@ class SearchFormSpace(OverWeb):
                 self.seen.setdefault(url, title)
             if "next" in data:
                 records = frozenset(url for url, _ in data["records"])
-                self._places[data["next"]] = ResultsPage(data["query"], data["page"] + 1, records)
+                self._results_pages[data["next"]] = ResultsPage(data["query"], data["page"] + 1, records)
         elif visit.kind == "redirect" and visit.links.urls:
-            self._places.setdefault(visit.links.urls[0], self.place(visit.node))
+            self._results_pages.setdefault(visit.links.urls[0], self.place(visit.node))
 
     def visit(self, task: Task) -> Awaitable[Page]:
         self._probing |= task.kind == "probe"
@@ -198,14 +198,14 @@ class SearchFormSpace(OverWeb):
             self._probing &= task.kind != "probe"
             raise
         if task.kind == "probe":
-            self._read_nonsense(task, page)
+            self._read_probe(task, page)
         elif task.kind == "page" and page.kind == "redirect":
             self._read_redirect(task, page)
         elif task.kind == "page" and page.outcome == "ok":
             self._read(task, page)
         return page
 
-    def _read_nonsense(self, task: Task, page: Page) -> None:
+    def _read_probe(self, task: Task, page: Page) -> None:
         """Keep the template of the form's pages; some forms answer 404 if nothing was found."""
         if page.kind == "redirect" and task.attempt < self.web.attempts and self._is_search(page.links.urls[0]):
             page.data["moved"] = page.links.urls[0]
@@ -218,8 +218,10 @@ class SearchFormSpace(OverWeb):
             document = reparse_page(body, task.node, page.exchange.header("content-type"))
             marked, urls = document.marked, document.links.urls
         if page.kind != "redirect":
-            page.data["links"] = sorted({_blank(url, self._nonsense) for url in urls})[:MAX_TEMPLATE_LINES]
-            page.data["lines"] = sorted({_plain(line, self._nonsense) for line in _lines(marked)})[:MAX_TEMPLATE_LINES]
+            page.data["links"] = sorted({_blank(url, self._probe_word) for url in urls})[:MAX_TEMPLATE_LINES]
+            page.data["lines"] = sorted({_plain(line, self._probe_word) for line in _lines(marked)})[
+                :MAX_TEMPLATE_LINES
+            ]
         page.links = Links()
 
     def _read_redirect(self, task: Task, page: Page) -> None:
@@ -230,7 +232,7 @@ class SearchFormSpace(OverWeb):
         page.kind, page.links = "page", Links()
         if self.record.pattern and self.record.search(target):
             page.outcome = "ok"
-            self._found(page, place, {target: ""}, "")
+            self._fill(page, place, {target: ""}, "")
         else:
             page.outcome = "gone"
             page.note = f"sent to {target}, which is not a page of results: a login, or has the form moved?"
@@ -243,7 +245,7 @@ class SearchFormSpace(OverWeb):
             more = ""
         if not records:
             page.note = "no links may be followed from here" if "nofollow" in page.flags else "no records"
-        self._found(page, place, records, text, more)
+        self._fill(page, place, records, text, more)
 
     def _sort(self, node: str, page: Page, place: ResultsPage) -> tuple[dict[str, str], str, dict[int, str]]:
         known = self._template[0] if self._template is not None else frozenset()
@@ -282,8 +284,8 @@ class SearchFormSpace(OverWeb):
             :MAX_TEXT_LENGTH
         ]
 
-    def _found(self, page: Page, place: ResultsPage, records: dict[str, str], text: str, more: str = "") -> None:
-        worth = len(records) if self.count == "all" else sum(url not in self.seen for url in records)
+    def _fill(self, page: Page, place: ResultsPage, records: dict[str, str], text: str, more: str = "") -> None:
+        record_count = len(records) if self.count == "all" else sum(url not in self.seen for url in records)
         own = set(self.words(place.keyword, page.language))
         counts = Counter(word for word in self.words(text, page.language) if word not in own)
         chosen = counts.most_common(self.most)
@@ -297,7 +299,7 @@ class SearchFormSpace(OverWeb):
                 [more, *urls], [place.keyword, *anchors], ["", *contexts], [float(len(records)), *link_relevances],
             )  # fmt: skip
             page.data["next"] = more
-        page.data |= {"beta": float(worth), "alpha": link_relevances}
+        page.data |= {"beta": float(record_count), "alpha": link_relevances}
         page.title = place.keyword if place.number == 1 else f"{place.keyword}, page {place.number}"
         page.marked, page.main, page.headings, page.lead = text, "", "", ""
         n = len(urls)
@@ -305,8 +307,8 @@ class SearchFormSpace(OverWeb):
 
 
 def _blank(url: str, keyword: str) -> str:
-    spelt = quote(keyword, safe="")
-    return url.replace(spelt, "{}").replace(spelt.replace("%20", "+"), "{}") if keyword else url
+    quoted = quote(keyword, safe="")
+    return url.replace(quoted, "{}").replace(quoted.replace("%20", "+"), "{}") if keyword else url
 
 
 def _plain(line: str, keyword: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Awaitable
 
 from lycosa.core.types import Links, Outcome, Page, Task, Visit
 from lycosa.spaces import mastodon
-from lycosa.spaces.mastodon import Api, BadAnswer, MastodonAnswer, Person, complaint, place
-from lycosa.spaces.over_web import OverWeb
+from lycosa.spaces.mastodon import Api, BadResponse, ParsedResponse, Person, error_message, parse_node
+from lycosa.spaces.over_web import WebBackedSpace
 from lycosa.spaces.web_space import WebSpace
 from lycosa.web.dates import MAX_RETRY_AFTER
 from lycosa.web.html import HTML, detect_language_code
@@ -18,7 +18,7 @@ MAX_ANCHOR_LENGTH = 5_000  # characters kept of one person's statements about an
 MAX_PEOPLE = 1_000  # people taken from one response
 
 
-class SocialSpace(OverWeb):
+class SocialSpace(WebBackedSpace):
     """A graph of people: (u, v) is a link if u mentions v, and a page holds the latest statuses of u.
 
     A node is a URL of the server's API, so robots.txt, delays, archive and log are those of the web space `web`. beta
@@ -45,9 +45,9 @@ class SocialSpace(OverWeb):
     def __init__(self, web: WebSpace, server: str, boosts: bool = False, replies: bool = True, pages: int = 1) -> None:
         url = canonical(server if "://" in server else f"https://{server}")
         if url is None or url != origin(url) + "/":
-            raise ValueError(f"server={server} is not the address of a server: write it like https://social.example")
+            raise ValueError(f"'server' is {server!r}: it must be the URL of a server, such as https://social.example")
         if pages < 1:
-            raise ValueError(f"pages={pages}: it must be 1 or more")
+            raise ValueError(f"'pages' is {pages}: it must be 1 or more")
         super().__init__(web)
         self.server, self.boosts, self.replies, self.pages = server, boosts, replies, pages
         self.api = Api(origin(url), boosts, replies)
@@ -61,7 +61,7 @@ class SocialSpace(OverWeb):
     def visit(self, task: Task) -> Awaitable[Page]:
         """Send one request; URLs outside the API (robots.txt, an example page) become pages of the web."""
         visiting = self.web.visit(task)
-        kind = place(task.node)[0] if origin(task.node) == self.api.server else ""
+        kind = parse_node(task.node)[0] if origin(task.node) == self.api.server else ""
         return self._visit(task, visiting) if kind and task.kind != "robots" else visiting
 
     async def _visit(self, task: Task, visiting: Awaitable[Page]) -> Page:
@@ -102,14 +102,14 @@ class SocialSpace(OverWeb):
 
     def _stay_here(self, page: Page) -> None:
         target = page.links.urls[0]
-        if origin(target) != self.api.server or not place(target)[0]:
+        if origin(target) != self.api.server or not parse_node(target)[0]:
             _fail(page, "invalid", f"redirects to {target[:200]}, which is not the API of {self.api.server}")
 
     def _explain(self, page: Page) -> None:
-        said = complaint(self._body(page) or b"")
+        message = error_message(self._body(page) or b"")
         if page.status in (401, 403):
-            said = f"{said or 'not for everyone'} (a login is needed: --header can send an access token)"
-        page.note = said or page.note
+            message = f"{message or 'not for everyone'} (a login is needed: --header can send an access token)"
+        page.note = message or page.note
 
     def _body(self, page: Page) -> bytes | None:
         """Return the inflated body; None, with the reason in the page, if that fails."""
@@ -136,28 +136,28 @@ class SocialSpace(OverWeb):
         if body is None:
             return
         try:
-            answer = mastodon.read_answer(body, task.node)
-        except BadAnswer as error:
-            _fail(page, "invalid", complaint(body) or str(error))
+            parsed = mastodon.parse_response(body, task.node)
+        except BadResponse as error:
+            _fail(page, "invalid", error_message(body) or str(error))
             return
         link = page.exchange.header("link")
-        if answer.secrets:  # visible to the owner of the token only
+        if parsed.secrets:  # visible to the owner of the token only
             page.exchange = None
             page.flags.append("secrets")
-        kind, name = place(task.node)
-        if answer.author is not None and self._turned_away(answer.author, name, page):
+        kind, name = parse_node(task.node)
+        if parsed.author is not None and self._turned_away(parsed.author, name, page):
             return
         if kind == "lookup":
-            assert answer.author is not None
-            page.data["account"] = answer.author.stored()
-            _redirect(page, self.api.statuses(answer.author.id))
+            assert parsed.author is not None
+            page.data["account"] = parsed.author.stored()
+            _redirect(page, self.api.statuses(parsed.author.id))
             return
         if kind == "account":
-            self._account(name, answer, page)
+            self._account(name, parsed, page)
         else:
-            self._found(kind, name, answer, page)
-        self._language(answer, page)
-        self._older(task.node, link, answer, page)
+            self._found(kind, name, parsed, page)
+        self._language(parsed, page)
+        self._older(task.node, link, parsed, page)
 
     def _turned_away(self, author: Person, asked: str, page: Page) -> bool:
         if author.opted_out:
@@ -173,39 +173,39 @@ class SocialSpace(OverWeb):
             return False
         return True
 
-    def _account(self, account: str, answer: MastodonAnswer, page: Page) -> None:
+    def _account(self, account: str, parsed: ParsedResponse, page: Page) -> None:
         """Fill the page with a person's statuses and a link per person mentioned, with all texts that mention them."""
-        said: dict[str, list[str]] = {}
+        texts_about: dict[str, list[str]] = {}
         people: dict[str, Person] = {}
-        for status in answer.statuses:
+        for status in parsed.statuses:
             for person in status.mentions:
                 if person.id != account and (person.id in people or len(people) < MAX_PEOPLE):
                     people.setdefault(person.id, person)
-                    texts = said.setdefault(person.id, [])
+                    texts = texts_about.setdefault(person.id, [])
                     if not texts or texts[-1] is not status.text:  # one status may mention a person twice
                         texts.append(status.text)
-        self._links(page, list(people.values()), [said[number] for number in people])
-        page.marked = answer.text
-        if answer.author is not None:
-            page.title = answer.author.title
-            page.flags += answer.author.flags
-            page.data["account"] = answer.author.stored()
-        if not answer.statuses:
+        self._links(page, list(people.values()), [texts_about[number] for number in people])
+        page.marked = parsed.text
+        if parsed.author is not None:
+            page.title = parsed.author.title
+            page.flags += parsed.author.flags
+            page.data["account"] = parsed.author.stored()
+        if not parsed.statuses:
             page.note = "no public statuses"
 
-    def _found(self, kind: str, name: str, answer: MastodonAnswer, page: Page) -> None:
+    def _found(self, kind: str, name: str, parsed: ParsedResponse, page: Page) -> None:
         """Fill the page with people from a search or hashtag: a source of nodes that costs no budget."""
         people: dict[str, Person] = {}
-        said: dict[str, list[str]] = {}
-        for status in answer.statuses:
+        texts_about: dict[str, list[str]] = {}
+        for status in parsed.statuses:
             people.setdefault(status.author.id, status.author)
-            said.setdefault(status.author.id, []).append(status.text)
-        for person in answer.people:
+            texts_about.setdefault(status.author.id, []).append(status.text)
+        for person in parsed.people:
             people.setdefault(person.id, person)
-            said.setdefault(person.id, []).append(f"{person.name} {person.note}")
+            texts_about.setdefault(person.id, []).append(f"{person.name} {person.note}")
         kept = list(people.values())[:MAX_PEOPLE]
-        self._links(page, kept, [said[person.id] for person in kept])
-        page.kind, page.marked = "sitemap", answer.text
+        self._links(page, kept, [texts_about[person.id] for person in kept])
+        page.kind, page.marked = "sitemap", parsed.text
         page.title = f"#{name}" if kind == "tag" else f"search: {name}"
         page.data["form"] = "hashtag" if kind == "tag" else "search"
 
@@ -217,19 +217,19 @@ class SocialSpace(OverWeb):
         page.links.rels = ["mention"] * len(people)
         page.data["people"] = [person.acct for person in people]
 
-    def _older(self, node: str, link: str, answer: MastodonAnswer, page: Page) -> None:
+    def _older(self, node: str, link: str, parsed: ParsedResponse, page: Page) -> None:
         number = self._number.get(node, 1)
-        older = self.api.older(node, link) if number < self.pages and answer.statuses else ""
+        older = self.api.older(node, link) if number < self.pages and parsed.statuses else ""
         if not older:
             return
         page.data["older"], page.data["page"] = older, number
-        links, text = page.links, answer.text[:MAX_ANCHOR_LENGTH]
+        links, text = page.links, parsed.text[:MAX_ANCHOR_LENGTH]
         page.links = Links.to(*links.urls, older, anchors=[*links.anchors, text])
         page.links.contexts, page.links.rels = [*links.contexts, text], [*links.rels, "next"]
 
-    def _language(self, answer: MastodonAnswer, page: Page) -> None:
+    def _language(self, parsed: ParsedResponse, page: Page) -> None:
         """Set the declared language of most statuses, or a detected one; flag the page if it is not an allowed one."""
-        page.language = answer.language
+        page.language = parsed.language
         page.guessed = not page.language
         page.language = page.language or detect_language_code(page.marked[:1000])
         if self.web.languages and page.language and page.language.split("-")[0] not in self.web.languages:

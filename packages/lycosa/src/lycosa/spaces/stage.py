@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lycosa.spaces.web_space import WebSpace
 
 # Pages that may overtake one in the browser before the crawl waits, and the maximum wait in seconds.
-OVERTAKEN, BROWSERS_TURN = 2, 5.0
+OVERTAKEN, MAX_BROWSER_WAIT = 2, 5.0
 WALLS = frozenset(get_args(Wall))
 
 
@@ -42,7 +42,7 @@ class Stage:
         self.inflated = inflated
         self.arrived = 0  # pages so far
         self._shown: dict[int, int] = {}  # pages in the browser or its queue: value of `arrived` at their start
-        self._stirred = 0.0  # time of the last change of `_shown`
+        self._changed_at = 0.0  # time of the last change of `_shown`
 
     async def render(self, task: Task, page: Page, renderer: Renderer) -> None:
         """Render a page in a browser if that may add content; the result is logged."""
@@ -60,7 +60,7 @@ class Stage:
         fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in exchange.headers}
         received = Response(page.status, exchange.status_line, exchange.headers, exchange.body, fields=fields)
         rendered = await self._in_browser(task, renderer, received)
-        page.data["render"] = _told(why, rendered, look)
+        page.data["render"] = _render_record(why, rendered, look)
         if rendered.robots_files:
             page.data["robots"] = rendered.robots_files
         if rendered.held_hosts:
@@ -74,12 +74,12 @@ class Stage:
     async def _in_browser(self, task: Task, renderer: Renderer, received: Response) -> RenderedPage:
         """Return the rendered page, while `hold` limits how far the crawl runs ahead."""
         self._shown[id(task)] = self.arrived
-        self._stirred = self.clock()
+        self._changed_at = self.clock()
         try:
             return await renderer.render(task.node, received, self.fetch)
         finally:
             del self._shown[id(task)]
-            self._stirred = self.clock()
+            self._changed_at = self.clock()
 
     def hold(self) -> float:
         """Return until when picks are suspended: while enough pages have overtaken one in the browser.
@@ -88,7 +88,7 @@ class Stage:
         """
         if not self._shown or self.arrived - min(self._shown.values()) < OVERTAKEN:
             return 0.0
-        return self._stirred + BROWSERS_TURN
+        return self._changed_at + MAX_BROWSER_WAIT
 
     async def _show(self, task: Task, page: Page, received: Response, rendered: RenderedPage, look: PageLook) -> None:
         assert page.exchange is not None
@@ -150,7 +150,7 @@ def _leave_out(page: Page, shown: Page) -> None:
     page.data |= shown.data
 
 
-def _told(why: str, rendered: RenderedPage, look: PageLook) -> dict[str, Any]:
+def _render_record(why: str, rendered: RenderedPage, look: PageLook) -> dict[str, Any]:
     told: dict[str, Any] = {
         "why": why, "requests": rendered.requests, "bytes": rendered.bytes, "seconds": round(rendered.seconds, 2),
         "words": [look.words, look.words], "links": [look.links, look.links],
@@ -183,7 +183,7 @@ class Resources:
     def __init__(self, space: WebSpace) -> None:
         self.space = space
         self._closed: dict[str, str] = {}
-        self._asking: dict[str, asyncio.Lock] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
 
     async def fetch(self, url: str, headers: dict[str, str], rendered: RenderedPage) -> tuple[Response, Resource]:
         """Fetch a resource by GET; FetchError if it is refused or fails."""
@@ -259,12 +259,12 @@ class Resources:
 
     async def _check_rules(self, url: str, rendered: RenderedPage) -> None:
         base = origin(url)
-        async with self._asking.setdefault(base, asyncio.Lock()):
-            rules = self.space.rules(base) or await self._ask(url, base, rendered)
+        async with self._locks.setdefault(base, asyncio.Lock()):
+            rules = self.space.rules(base) or await self._fetch_robots(url, base, rendered)
         if not rules.allowed(url):
             raise FetchError("denied", f"{base}/robots.txt does not allow it")
 
-    async def _ask(self, url: str, base: str, rendered: RenderedPage) -> RobotsRules:
+    async def _fetch_robots(self, url: str, base: str, rendered: RenderedPage) -> RobotsRules:
         """Fetch a robots.txt, following redirects; the result is also logged."""
         space, name = self.space, host_key(url)
         await self._wait_for(name)  # the crawl itself may be asking
@@ -294,7 +294,7 @@ class Resources:
 
     async def _wait_for(self, name: str) -> None:
         latest = self.space.clock() + MAX_WAIT_SECONDS
-        while self.space.is_asking(name):
+        while self.space.is_fetching_robots(name):
             if self.space.clock() > latest:
                 raise FetchError("busy", f"the robots.txt of {name} could not be fetched")
             await asyncio.sleep(AGAIN)

@@ -42,7 +42,7 @@ from lycosa.web.signing import Signer
 from lycosa.web.sources import MAX_SOURCE_BYTES
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import Scope, canonical, check_seed, is_http, origin, parse, resolve, resolve_routes
-from lycosa.web.urls import host_key as lane_of
+from lycosa.web.urls import host_key as url_host_key
 from lycosa.web.walls import MAX_WALL_TEXT, SCANNED_BYTES, Wall, detect_wall
 
 TEXT = frozenset({"text/plain"})
@@ -57,7 +57,7 @@ GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)  # seconds before a paused host is 
 FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow", "challenge", "limited"})
 # The same for robots.txt, with the last step repeated: until it can be read, the host is closed.
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
-POISON = "the crawl died twice while this was read or judged: archived as it came, and left alone"
+POISON = "the crawl crashed twice while parsing or judging this page: archived, but skipped"
 
 
 class _TooLarge(Exception):
@@ -120,10 +120,10 @@ class WebSpace(Space):
         self.follow_nofollow = follow_nofollow
         self.whole_text = whole_text  # treat the whole text of pages as their main part
         self.probe_after = probe_after  # pages of an origin before it is probed with a URL that cannot exist; 0: never
-        documents_asked = [f"{name};q=0.7" for name, kind in kinds.REGISTERED.items() if kind in self.documents]
+        document_types = [f"{name};q=0.7" for name, kind in kinds.REGISTERED.items() if kind in self.documents]
         self.headers = {
             "User-Agent": user_agent,
-            "Accept": ",".join(["text/html,application/xhtml+xml", *documents_asked, "text/plain;q=0.8,*/*;q=0.1"]),
+            "Accept": ",".join(["text/html,application/xhtml+xml", *document_types, "text/plain;q=0.8,*/*;q=0.1"]),
             "Accept-Encoding": "gzip, deflate, br, zstd",
         }
         if self.languages:
@@ -135,7 +135,7 @@ class WebSpace(Space):
         self.stage = Stage(clock, self.resources.fetch, self._read, inflated)
         self.ahead: dict[str, RobotsRules] = {}  # rules by origin, read for a page that is not recorded yet
         self._robots: dict[str, _Robots] = {}
-        self._asking: set[str] = set()
+        self._fetching_robots: set[str] = set()
         self.sitemaps = sitemaps  # read the sitemaps named in robots.txt
         self._pages: Counter[str] = Counter()
         self._probed: set[str] = set()
@@ -163,7 +163,7 @@ class WebSpace(Space):
 
     def host_key(self, node: str) -> str:
         """Return the host with its port; empty for nodes outside the web (a file of URLs)."""
-        return lane_of(node) if is_http(node) else ""
+        return url_host_key(node) if is_http(node) else ""
 
     @property
     def at_once(self) -> int:  # type: ignore[override]
@@ -171,7 +171,7 @@ class WebSpace(Space):
         return 1 if self.politeness.delay else self.politeness.at_once
 
     def ready(self, host_key: str) -> tuple[float, str]:
-        if host_key in self._asking:
+        if host_key in self._fetching_robots:
             return float("inf"), "robots.txt"
         address = self.names.first_cached(_name(host_key)) if self.names is not None else ""
         return self.politeness.ready(host_key, address)
@@ -211,12 +211,12 @@ class WebSpace(Space):
     def hold(self, now: float) -> float:
         return self.stage.hold()
 
-    def is_asking(self, host_key: str) -> bool:
-        return host_key in self._asking
+    def is_fetching_robots(self, host_key: str) -> bool:
+        return host_key in self._fetching_robots
 
     def release(self, host_key: str) -> None:
         """Unlock a host whose robots.txt was read, or failed, for a page."""
-        self._asking.discard(host_key)
+        self._fetching_robots.discard(host_key)
 
     def _probe(self, node: str, base: str, rules: RobotsRules) -> Task | None:
         """Return a task for a URL beside this one that cannot exist, once per origin, to detect soft 404s."""
@@ -226,22 +226,22 @@ class WebSpace(Space):
             return None
         folder, _, name = node.partition("#")[0].partition("?")[0].rpartition("/")
         _, dot, ending = name.rpartition(".")
-        nonsense = hashlib.sha256(base.encode()).hexdigest()[:12]
-        url = f"{folder if len(folder) > len(base) else base}/no-such-page-{nonsense}{dot}{ending if dot else ''}"
+        token = hashlib.sha256(base.encode()).hexdigest()[:12]
+        url = f"{folder if len(folder) > len(base) else base}/no-such-page-{token}{dot}{ending if dot else ''}"
         return Task(url, "probe", origin=node) if rules.allowed(url) else None
 
     def visit(self, task: Task) -> Awaitable[Page]:
         """Send one request. Bookkeeping happens before the first await, so that the host is busy at once."""
         host_key = self.host_key(task.node)
-        if task.kind == "robots" and (heard := self.politeness.shared_robots(task.node)) is not None:
-            self._asking.add(self.host_key(task.origin))
-            return self._heard(*heard)
+        if task.kind == "robots" and (shared := self.politeness.shared_robots(task.node)) is not None:
+            self._fetching_robots.add(self.host_key(task.origin))
+            return self._shared_robots_page(*shared)
         address = self.names.first_cached(_name(host_key)) if self.names is not None else ""
         self.politeness.begin(host_key, task.node, address)
         if self.signer is not None:
             task = replace(task, conditions=(*task.conditions, *self.signer.headers(task.node, self.clock())))
         if task.kind in ("robots", "policy"):
-            self._asking.add(self.host_key(task.origin))
+            self._fetching_robots.add(self.host_key(task.origin))
         elif task.kind == "probe":
             self._probing.add(origin(task.node))
         return self._visit(task)
@@ -263,9 +263,9 @@ class WebSpace(Space):
         except FetchError as error:
             page = Page(error.outcome, address=error.address, note=str(error))
             if error.again:
-                self._rest(task, page, 0.0)
+                self._pause_host(task, page, 0.0)
         except asyncio.CancelledError:  # the next run has to ask again
-            self._asking.discard(self.host_key(task.origin))
+            self._fetching_robots.discard(self.host_key(task.origin))
             if task.kind == "probe":
                 self._probing.discard(origin(task.node))
             raise
@@ -283,7 +283,7 @@ class WebSpace(Space):
                 self._finish_robots(task, page)
         return page
 
-    async def _heard(self, body: bytes, at: float) -> Page:
+    async def _shared_robots_page(self, body: bytes, at: float) -> Page:
         """Return rules read by another crawl: recorded like our own, without a request."""
         page = Page("ok", started=at, ended=at, size=len(body), note="known from another crawl")
         self._rule(page, body)
@@ -325,8 +325,8 @@ class WebSpace(Space):
             self._without_content(task, response, page)
         elif task.follows and response.truncated in ("disconnect", "time"):  # half a response is not a new version
             page.outcome = "timeout" if response.truncated == "time" else "unreachable"
-            page.note = "the answer broke off"
-            self._rest(task, page, 0.0)
+            page.note = "the response was cut off"
+            self._pause_host(task, page, 0.0)
         elif response.truncated == "unwanted":
             page.outcome, page.exchange = "unwanted", None
             page.note = fields.get("content-type", "")[:100]
@@ -341,16 +341,16 @@ class WebSpace(Space):
 
     def _without_content(self, task: Task, response: Response, page: Page) -> None:
         if response.status == 304:
-            asked = any(name.startswith("If-") for name, _ in task.conditions)
-            page.outcome = "unchanged" if asked else "invalid"
-            page.note = "" if asked else "not modified, it says, but nobody asked whether it was"
+            conditional = any(name.startswith("If-") for name, _ in task.conditions)
+            page.outcome = "unchanged" if conditional else "invalid"
+            page.note = "" if conditional else "status 304 for a request without a condition"
         elif response.status in REDIRECTS:
             self._redirect(task, response, page)
         elif task.kind in ("page", "revisit") and (wall := self._wall_of_failure(task, response)) is not None:
             self._stop_at(wall, task, response, page)
         elif response.status in BUSY:
             page.outcome = "busy"
-            self._rest(task, page, parse_retry_after(response.fields.get("retry-after", ""), self.clock()))
+            self._pause_host(task, page, parse_retry_after(response.fields.get("retry-after", ""), self.clock()))
         else:
             page.outcome = "gone" if 300 <= response.status < 500 else "broken"
 
@@ -383,13 +383,13 @@ class WebSpace(Space):
     def _stop_at(self, wall: Wall, task: Task, response: Response, page: Page) -> None:
         """Record a wall instead of the page: nothing is kept, and the host rests for a while."""
         page.outcome, page.exchange, page.links = wall, None, Links()
-        self._rest(task, page, parse_retry_after(response.fields.get("retry-after", ""), self.clock()))
+        self._pause_host(task, page, parse_retry_after(response.fields.get("retry-after", ""), self.clock()))
         if wall in ("login", "consent"):
             page.retry_at = 0.0  # permanent, so retries are pointless
 
-    def _rest(self, task: Task, page: Page, asked: float) -> None:
+    def _pause_host(self, task: Task, page: Page, delay: float) -> None:
         """Rest a host that cannot answer now, whether or not this node is retried."""
-        until = self.clock() + max(asked, _step(BACKOFF, task.attempt))
+        until = self.clock() + max(delay, _step(BACKOFF, task.attempt))
         page.data["rest"] = until
         if task.attempt < self.attempts:
             page.retry_at = until
@@ -406,7 +406,7 @@ class WebSpace(Space):
         if task.kind == "asset" and target is not None:  # the page that embeds the asset refers to the unnormalised URL
             target = (parse(location, task.node) or target).partition("#")[0]
         if target is None or not location:
-            page.outcome, page.note = "invalid", "a redirect to nowhere"
+            page.outcome, page.note = "invalid", "redirect without a valid target"
         else:
             page.kind, page.outcome, page.links = "redirect", "redirect", Links.to(target)
 
@@ -432,8 +432,8 @@ class WebSpace(Space):
         page.language = document.language or fields.get("content-language", "").lower()[:20]
         page.guessed = not page.language
         page.language = page.language or detect_language_code(page.text[:1000])
-        spoken = {code.strip().split("-")[0] for code in page.language.split(",")}
-        if self.languages and page.language and not spoken & self.languages:
+        declared = {code.strip().split("-")[0] for code in page.language.split(",")}
+        if self.languages and page.language and not declared & self.languages:
             page.flags.append("language")
         for directive in ("noindex", "noarchive"):
             if directive in directives:
@@ -457,8 +457,8 @@ class WebSpace(Space):
             return None
         suspect = self.mark.is_suspect(task.node)
         try:
-            read = await self._by_pool(task, response, max_bytes, *more) if job == "page" and not suspect else None
-            result, whole = read or await self._by_itself(task, response, job, max_bytes, *more)
+            read = await self._pooled(task, response, max_bytes, *more) if job == "page" and not suspect else None
+            result, whole = read or await self._unpooled(task, response, job, max_bytes, *more)
         except _TooLarge:
             page.outcome, page.exchange, page.note = "unwanted", None, f"more than {self.largest:,} bytes"
             return None
@@ -475,22 +475,22 @@ class WebSpace(Space):
             page.flags.append("truncated:inflated")
         return result
 
-    async def _by_pool(self, task: Task, response: Response, max_bytes: int, *more: str) -> tuple[Any, bool] | None:
+    async def _pooled(self, task: Task, response: Response, max_bytes: int, *more: str) -> tuple[Any, bool] | None:
         """Parse in a process of the pool; None without a pool, or for large bodies."""
         if self.pool is None or len(response.body) > LARGE_BODY:
             return None
         encoding, kind = (response.fields.get(name, "") for name in ("content-encoding", "content-type"))
         try:
             given = (response.body, encoding, max_bytes, LARGE_BODY, task.node, kind, *more)
-            answer = await self.pool.run_in_thread(partial(self.pool.run, "answer", *given, retry=True))
+            parsed = await self.pool.run_in_thread(partial(self.pool.run, "response", *given, retry=True))
         except OSError:  # no process available
             return None
-        if answer.error:
-            raise BadEncoding(answer.error)
-        self._check_size(answer.size, answer.whole and not response.truncated)
-        return None if answer.document is None else (answer.document, answer.whole)
+        if parsed.error:
+            raise BadEncoding(parsed.error)
+        self._check_size(parsed.size, parsed.whole and not response.truncated)
+        return None if parsed.document is None else (parsed.document, parsed.whole)
 
-    async def _by_itself(self, task: Task, response: Response, job: str, max_bytes: int, *more: str) -> tuple[Any, bool]:
+    async def _unpooled(self, task: Task, response: Response, job: str, max_bytes: int, *more: str) -> tuple[Any, bool]:
         fields, suspect = response.fields, self.mark.is_suspect(task.node)
         with self.mark.on(task.node):
             body, whole = inflate(response.body, fields.get("content-encoding", ""), max_bytes)
@@ -524,11 +524,11 @@ class WebSpace(Space):
 
     def _exchange(self, task: Task, response: Response) -> Exchange:
         path = task.node[len(origin(task.node)) :].partition("#")[0] or "/"
-        asked = "".join(f"{k}: {v}\r\n" for k, v in task.conditions)
+        conditions = "".join(f"{k}: {v}\r\n" for k, v in task.conditions)
         headers = response.headers
         if self.credentials.fields(task.node):  # cookies set for a logged-in user are as secret as the ones sent
             headers = [field for field in headers if field[0].lower() != b"set-cookie"]
-        request = f"GET {path} HTTP/1.1\r\nHost: {self.host_key(task.node)}\r\n{asked}{self._request_tail}"
+        request = f"GET {path} HTTP/1.1\r\nHost: {self.host_key(task.node)}\r\n{conditions}{self._request_tail}"
         sent, digest = request.encode("utf-8", "replace"), hashlib.sha256(response.body).digest()
         return Exchange(sent, response.status_line, headers, response.body, digest, response.truncated)
 
@@ -555,7 +555,7 @@ class WebSpace(Space):
             status = 404  # the address guard will refuse every page of this host anyway
         decision = verdict(status)
         if decision == "forbid":
-            page.note = page.note or f"can't be read ({page.status or page.outcome}): the host is closed until it can"
+            page.note = page.note or f"can't be read ({page.status or page.outcome}): the host is paused until it can"
             attempt = max(task.attempt, 3) if page.outcome == "unknown-host" else task.attempt
             page.retry_at = max(page.data.get("rest", 0.0), self.clock() + _step(ROBOTS_BACKOFF, attempt))
         else:
@@ -577,7 +577,7 @@ class WebSpace(Space):
         self._learn_rendered(visit)
         if visit.kind == "policy":
             self.policies.learn(visit)
-            self._asking.discard(self.host_key(visit.origin))
+            self._fetching_robots.discard(self.host_key(visit.origin))
         elif visit.kind == "probe":
             self._probed.add(origin(visit.node))
             self._probing.discard(origin(visit.node))
@@ -612,7 +612,7 @@ class WebSpace(Space):
     def _learn_robots(self, visit: Visit) -> None:
         base, host_key = origin(visit.origin), self.host_key(visit.origin)
         self._ruled.append(base)
-        self._asking.discard(host_key)  # only now, so that no second request is sent in between
+        self._fetching_robots.discard(host_key)  # only now, so that no second request is sent in between
         known = self._robots.setdefault(base, _Robots())
         if "next" in visit.data:
             known.next_hop, known.hops, known.rules = visit.data["next"], visit.data["hops"], None
@@ -636,7 +636,7 @@ class WebSpace(Space):
 
     def state(self) -> State:
         return {
-            "robots": TextLines(self._ruled, self._told),
+            "robots": TextLines(self._ruled, self._robots_line),
             "pages": dict(self._pages),
             "probed": sorted(self._probed),
             "failures": dict(self._failures),
@@ -646,7 +646,7 @@ class WebSpace(Space):
             "renderer": None if self.renderer is None else self.renderer.state(),
         }
 
-    def _told(self, base: str) -> str:
+    def _robots_line(self, base: str) -> str:
         known = self._robots[base]
         rules = None if known.rules is None else known.rules.state()
         signals = None if known.signals is None else known.signals.state()
@@ -656,9 +656,9 @@ class WebSpace(Space):
         for line in state["robots"]:
             base, rules, until, attempts, hop, hops, signals = json.loads(line)
             self._ruled.append(base)
-            told = None if signals is None else RobotsSignals.of(signals)
+            restored = None if signals is None else RobotsSignals.of(signals)
             known = None if rules is None else RobotsRules.of(rules)
-            self._robots[base] = _Robots(known, until, attempts, hop, hops, told)
+            self._robots[base] = _Robots(known, until, attempts, hop, hops, restored)
         for host_key, delay in state["delays"].items():
             self._obey(host_key, delay)
         self._pages, self._failures = Counter(state["pages"]), Counter(state["failures"])
@@ -668,7 +668,7 @@ class WebSpace(Space):
             self._hold(host_key, until, why)
         if self.renderer is not None:
             if state["renderer"] is None:
-                raise StateMismatch("it lacks the pages that need a browser")
+                raise StateMismatch("it has no rendering statistics")
             self.renderer.restore(state["renderer"])
 
     def resumed(self) -> None:
@@ -705,7 +705,7 @@ def _remark(document: ParsedPage) -> str:
     pages = document.about.get("pages", "")
     of = f" of {pages} page{'s' if pages != '1' else ''}" if pages else ""
     if kinds.SCANNED in document.flags:
-        return f"a scan{of}: pictures without text"
+        return f"a scan{of}: images without text"
     if kinds.TEXTLESS in document.flags:
         return f"a document{of} without text"
     return ""

@@ -58,7 +58,7 @@ def _decode_source(data: dict[str, Any] | None) -> Source | None:
 
 
 @dataclass(slots=True)
-class DecodedAnswer:
+class DecodedResponse:
     """A decompressed and parsed response body."""
 
     size: int = 0  # bytes, decompressed
@@ -67,27 +67,27 @@ class DecodedAnswer:
     error: str = ""  # why decompression failed
 
 
-def read_answer(
+def read_response(
     body: bytes, encoding: str, max_bytes: int, max_parsed: int, url: str, content_type: str, agent: str = ""
-) -> DecodedAnswer:
+) -> DecodedResponse:
     """Decompress up to `max_bytes` bytes of a body, and parse it unless it is larger than `max_parsed` bytes."""
     try:
         inflated, whole = inflate(body, encoding, max_bytes)
     except BadEncoding as error:
-        return DecodedAnswer(error=str(error))
+        return DecodedResponse(error=str(error))
     read = len(inflated) <= max_parsed
-    return DecodedAnswer(len(inflated), whole, read_any(inflated, url, content_type, agent) if read else None)
+    return DecodedResponse(len(inflated), whole, read_any(inflated, url, content_type, agent) if read else None)
 
 
-def _decode_answer(data: dict[str, Any]) -> DecodedAnswer:
+def _decode_response(data: dict[str, Any]) -> DecodedResponse:
     document = data["document"]
-    return DecodedAnswer(**{**data, "document": None if document is None else _decode_page(document)})
+    return DecodedResponse(**{**data, "document": None if document is None else _decode_page(document)})
 
 
 JOBS = {
     "page": WorkerJob(read_any, _decode_page),
     "source": WorkerJob(read_source, _decode_source),
-    "answer": WorkerJob(read_answer, _decode_answer),
+    "response": WorkerJob(read_response, _decode_response),
 }
 
 

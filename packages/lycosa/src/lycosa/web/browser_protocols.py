@@ -108,7 +108,7 @@ class Renderer(Protocol):
     def render_reason(self, node: str, look: PageLook) -> str:
         """Return why this page should be rendered, or "" if it should not."""
 
-    async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
+    async def render(self, node: str, response: Response, fetch: Fetch) -> RenderedPage:
         """Render a page whose HTTP response is known. Failures are returned in the result, not raised."""
 
     def learn(self, visit: Visit) -> None: ...

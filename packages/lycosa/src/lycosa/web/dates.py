@@ -41,7 +41,7 @@ def parse_w3c_date(text: str) -> tuple[float, float] | None:
         start = datetime(year, 1 if month is None else month, 1 if day is None else day, tzinfo=UTC)
     except ValueError:
         return None
-    first = start.timestamp() + 3600 * (hour or 0) + 60 * (minute or 0) + (second or 0) - _ahead(match[7] or "Z")
+    first = start.timestamp() + 3600 * (hour or 0) + 60 * (minute or 0) + (second or 0) - _utc_offset(match[7] or "Z")
     if hour is not None:
         return first, first + (59 if second is None else 0)
     # a moment within the next year, month or day
@@ -50,7 +50,7 @@ def parse_w3c_date(text: str) -> tuple[float, float] | None:
     return first, first + (end - start).total_seconds() - 1
 
 
-def _ahead(zone: str) -> int:
+def _utc_offset(zone: str) -> int:
     if zone in "Zz":
         return 0
     seconds = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60

@@ -70,27 +70,25 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-_ADDRESS = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`{}|\\^\u00ab\u00bb\u201c\u201d\u2018\u2019]{3,2000}", re.I)
+_URL = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`{}|\\^\u00ab\u00bb\u201c\u201d\u2018\u2019]{3,2000}", re.I)
 _PAIRS = {")": "(", "]": "["}
 
 
-def find_addresses(text: str) -> list[tuple[int, int]]:
+def find_urls(text: str) -> list[tuple[int, int]]:
     """Return the start and end of each URL in a text, without trailing punctuation."""
     found: list[tuple[int, int]] = []
     if "://" not in text and "www." not in text.lower():
         return found
-    for match in _ADDRESS.finditer(text):
-        address = match[0]
-        while address[-1] in ".,;:!?*_~" or (
-            address[-1] in _PAIRS and address.count(address[-1]) > address.count(_PAIRS[address[-1]])
-        ):
-            address = address[:-1]
-            if not address:
+    for match in _URL.finditer(text):
+        url = match[0]
+        while url[-1] in ".,;:!?*_~" or (url[-1] in _PAIRS and url.count(url[-1]) > url.count(_PAIRS[url[-1]])):
+            url = url[:-1]
+            if not url:
                 break
-        if len(address) > 8:
-            found.append((match.start(), match.start() + len(address)))
+        if len(url) > 8:
+            found.append((match.start(), match.start() + len(url)))
     return found
 
 
-def as_href(address: str) -> str:
-    return f"http://{address}" if address[:4].lower() == "www." else address
+def as_href(url: str) -> str:
+    return f"http://{url}" if url[:4].lower() == "www." else url

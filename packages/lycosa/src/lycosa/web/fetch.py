@@ -78,7 +78,7 @@ class HttpTransport:
         politeness: Politeness,
         limits: FetchLimits | None = None,
         proxy: ProxySettings | None = None,
-        on_proxy_lost: Callable[[str], None] = lambda why: None,
+        on_proxy_failure: Callable[[str], None] = lambda why: None,
     ) -> None:
         self.clock = clock
         self.guard = guard
@@ -86,7 +86,7 @@ class HttpTransport:
         self.politeness = politeness
         self.limits = limits or FetchLimits()
         self.proxy = proxy
-        self.on_proxy_lost = on_proxy_lost
+        self.on_proxy_failure = on_proxy_failure
         self.meter = Meter()
         self._session: aiohttp.ClientSession | None = None
 
@@ -133,18 +133,18 @@ class HttpTransport:
         """Return the FetchError for an exception of aiohttp; the order of the cases matters."""
         match error:
             case aiohttp.ServerTimeoutError():
-                why = f"silent for {self.limits.connect_seconds:.0f} s"
+                why = f"no data for {self.limits.connect_seconds:.0f} s"
                 return FetchError("timeout", why, again=True, address=address)
             case TimeoutError():
-                why = f"no complete answer within {self.limits.seconds:.0f} s"
+                why = f"no complete response within {self.limits.seconds:.0f} s"
                 return FetchError("timeout", why, again=True, address=address)
             case aiohttp.ClientSSLError():  # not retried: a bad certificate stays bad
                 hint = "; --proxy-ca names a certificate of the proxy's own" if self.proxy is not None else ""
                 return FetchError("unreachable", _brief(error) + hint, address=address)
             case aiohttp.ClientProxyConnectionError() if self.proxy is not None:
-                return self._proxy_failed(self.proxy.no_answer(error.os_error))
+                return self._proxy_failed(self.proxy.no_response(error.os_error))
             case aiohttp.ClientHttpProxyError():
-                return self._proxy_failed(f"the proxy answered {error.status} {error.message}", error.status)
+                return self._proxy_failed(f"the proxy returned {error.status} {error.message}", error.status)
             case aiohttp.ClientConnectorError() if is_refusal(error):
                 return FetchError("refused", error.os_error.strerror or str(error))
             case aiohttp.ClientConnectionError() | aiohttp.ClientPayloadError() | OSError():
@@ -153,41 +153,41 @@ class HttpTransport:
 
     def _proxy_failed(self, why: str, status: int = 0) -> FetchError:
         """Return the error of a failed proxy; without a connection, or after status 407, it cannot be used at all."""
-        is_lost = status in (0, 407)
-        if is_lost:
-            self.on_proxy_lost(why)
-        return FetchError("unreachable", why, again=is_lost or status >= 500)
+        is_unusable = status in (0, 407)
+        if is_unusable:
+            self.on_proxy_failure(why)
+        return FetchError("unreachable", why, again=is_unusable or status >= 500)
 
     async def _exchange(self, url: str, headers: dict[str, str], wanted: frozenset[str], address: str) -> Response:
         get = self.session.get(URL(url, encoded=True), headers=headers, allow_redirects=False, trace_request_ctx=url)
-        async with get as answer:
-            fields = _fields(answer.headers)
+        async with get as incoming:
+            fields = _fields(incoming.headers)
             kind = fields.get("content-type", "").partition(";")[0].strip().lower()
-            version = answer.version
-            line = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}" if version else ""
-            if self.proxy is not None and answer.status == 407:
-                raise self._proxy_failed(f"the proxy answered 407 {answer.reason}", 407)
+            version = incoming.version
+            line = f"HTTP/{version.major}.{version.minor} {incoming.status} {incoming.reason or ''}" if version else ""
+            if self.proxy is not None and incoming.status == 407:
+                raise self._proxy_failed(f"the proxy returned 407 {incoming.reason}", 407)
             if self.proxy is None:  # only the proxy knows the IP address
-                address = _peer(answer) or address
-            assert isinstance(answer, LenientResponse)
-            repaired = answer.remarks.repaired
+                address = _peer(incoming) or address
+            assert isinstance(incoming, LenientResponse)
+            repaired = incoming.remarks.repaired
             status_line = repaired.status_line if repaired else line.rstrip().encode("latin-1", "replace")
-            received = list(repaired.fields if repaired else answer.raw_headers)
-            response = Response(answer.status, status_line, received, b"", address, fields=fields)
-            if wanted and kind and kind not in wanted and 200 <= answer.status < 300:
+            received = list(repaired.fields if repaired else incoming.raw_headers)
+            response = Response(incoming.status, status_line, received, b"", address, fields=fields)
+            if wanted and kind and kind not in wanted and 200 <= incoming.status < 300:
                 response.truncated = "unwanted"
-                answer.close()  # closing is cheaper than reading the body
+                incoming.close()  # closing is cheaper than reading the body
                 return response
-            await self._read(answer, response)
-            if answer.remarks.error:
+            await self._read(incoming, response)
+            if incoming.remarks.error:
                 if not response.body:
-                    raise FetchError("invalid", answer.remarks.error, address=address)
+                    raise FetchError("invalid", incoming.remarks.error, address=address)
                 response.truncated = response.truncated or "disconnect"
             return response
 
-    async def _read(self, answer: aiohttp.ClientResponse, response: Response) -> None:
+    async def _read(self, incoming: aiohttp.ClientResponse, response: Response) -> None:
         """Read the body within the limits of size and rate; a broken connection keeps the part received."""
-        limits, content = self.limits, answer.content
+        limits, content = self.limits, incoming.content
         chunks: list[bytes] = []
         size = 0
         started = self.clock()
@@ -198,15 +198,15 @@ class HttpTransport:
                 if size > limits.body:
                     chunks[-1] = chunk[: len(chunk) - (size - limits.body)]
                     response.truncated = "length"
-                    answer.close()
+                    incoming.close()
                     break
                 seconds = self.clock() - started
                 if seconds > 10.0 and size < limits.rate * seconds:
-                    answer.close()
-                    raise FetchError("slow", f"{size / seconds:.0f} bytes a second", address=response.address)
+                    incoming.close()
+                    raise FetchError("slow", f"only {size / seconds:.0f} bytes per second", address=response.address)
         except (aiohttp.ClientPayloadError, aiohttp.ClientConnectionError, TimeoutError) as error:
             if not chunks and isinstance(error, TimeoutError):
-                why = f"silent for {limits.connect_seconds:.0f} s"
+                why = f"no data for {limits.connect_seconds:.0f} s"
                 raise FetchError("timeout", why, again=True, address=response.address) from error
             if not chunks:
                 raise
@@ -272,8 +272,8 @@ def _fields(headers: Mapping[str, str]) -> dict[str, str]:
     return fields
 
 
-def _peer(answer: aiohttp.ClientResponse) -> str:
-    connection = answer.connection
+def _peer(incoming: aiohttp.ClientResponse) -> str:
+    connection = incoming.connection
     peer = connection and connection.transport and connection.transport.get_extra_info("peername")
     return str(peer[0]) if peer else ""
 
@@ -305,7 +305,7 @@ class ProxySettings:
         if self.url.scheme not in ("http", "https"):
             raise InputError("bad-url", f"--proxy {address}: not an HTTP proxy; write it like http://127.0.0.1:8080")
         if not host or not port or self.url.path != "/" or self.url.query_string or self.url.fragment:
-            raise InputError("bad-url", f"--proxy {address}: not a proxy address; write it like http://127.0.0.1:8080")
+            raise InputError("bad-url", f"--proxy {address}: not a proxy URL; write it like http://127.0.0.1:8080")
         if login:
             name, _, password = login.partition(":")
             self.url = self.url.with_user(name).with_password(password)
@@ -326,12 +326,12 @@ class ProxySettings:
         try:
             socket.create_connection((self.host, self.port), 5.0).close()
         except OSError as error:
-            raise InputError("no-proxy", f"{self.no_answer(error)}; start it, or leave out --proxy") from error
+            raise InputError("no-proxy", f"{self.no_response(error)}; start it, or leave out --proxy") from error
 
-    def no_answer(self, error: OSError) -> str:
+    def no_response(self, error: OSError) -> str:
         # HTTP clients put their own text into strerror; the text of failed look-ups is usable.
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
-        return f"the proxy {self} does not answer ({why})"
+        return f"the proxy {self} does not respond ({why})"
 
 
 # Responses that violate HTTP are read as browsers read them; docs/http.md lists the tolerated violations.

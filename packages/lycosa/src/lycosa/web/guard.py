@@ -150,7 +150,7 @@ class Guard:
         """Check the socket address, then create its socket (for `aiohttp.TCPConnector(socket_factory=...)`)."""
         family, kind, proto, _, sockaddr = addr_info
         if family not in (socket.AF_INET, socket.AF_INET6):
-            raise AddressRefused(str(sockaddr), "not an internet address")
+            raise AddressRefused(str(sockaddr), "not an IP address")
         self.check(sockaddr[0])
         connection = socket.socket(family=family, type=kind, proto=proto)
         connection.setblocking(False)
@@ -257,26 +257,26 @@ class DnsCache:
         """Return the addresses of a host; raise FetchError if it has none."""
         if literal := _literal(name):
             return literal
-        answer = self._unexpired(name)
-        while answer is None:
+        entry = self._unexpired(name)
+        while entry is None:
             try:
                 async with asyncio.timeout(self._timeout):
                     await asyncio.shield(self._start_lookup(name))
             except TimeoutError as error:
                 raise FetchError("timeout", f"no answer from DNS for {name}", again=True) from error
-            answer = self._unexpired(name)
-        _, addresses, failure = answer
+            entry = self._unexpired(name)
+        _, addresses, failure = entry
         if not addresses:
             raise FetchError("unknown-host", failure, again=failure.endswith("(temporary)"))
         return addresses
 
     def first_cached(self, name: str) -> str:
-        answer = self._known.get(name)
-        return answer[1][0] if answer is not None and answer[1] else ""
+        entry = self._known.get(name)
+        return entry[1][0] if entry is not None and entry[1] else ""
 
     def cached(self, name: str) -> list[str]:
-        answer = self._known.get(name)
-        return _literal(name) or (answer[1] if answer is not None else [])
+        entry = self._known.get(name)
+        return _literal(name) or (entry[1] if entry is not None else [])
 
     def prefetch(self, name: str) -> None:
         if name and name not in self._pending and self._unexpired(name) is None and not _literal(name):
@@ -289,8 +289,8 @@ class DnsCache:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _unexpired(self, name: str) -> tuple[float, list[str], str] | None:
-        answer = self._known.get(name)
-        return answer if answer is not None and answer[0] > self._clock() else None
+        entry = self._known.get(name)
+        return entry if entry is not None and entry[0] > self._clock() else None
 
     def _start_lookup(self, name: str) -> asyncio.Task[None]:
         task = self._pending.get(name)

@@ -18,7 +18,7 @@ from turbohtml.detect import detect_language
 from lycosa.core.files import read_input
 from lycosa.core.types import Links, Page
 from lycosa.web.browser_protocols import has_scripts
-from lycosa.web.declared import META, add_value, as_href, find_addresses, read_json_ld
+from lycosa.web.declared import META, add_value, as_href, find_urls, read_json_ld
 from lycosa.web.inflate import charset_of, decode
 from lycosa.web.mainpart import CLOSE as CLOSE
 from lycosa.web.mainpart import OPEN as OPEN
@@ -171,7 +171,7 @@ def read_plain_text(body: bytes, charset: str = "", url: str = "") -> ParsedPage
     ['On reefs, see http://b.test/reefs .']
     """
     text = decode(body, charset, markup=False)[:MAX_SOURCE].replace(OPEN, "").replace(CLOSE, "")
-    spans = find_addresses(text)[:MAX_LINKS]
+    spans = find_urls(text)[:MAX_LINKS]
     if not spans:
         return ParsedPage(marked=text)
     hrefs = [as_href(text[start:end]) for start, end in spans]

@@ -31,7 +31,7 @@ from lycosa.web.html import ParsedPage
 
 LARGE_BODY = 500_000  # bytes: the worst body of this size takes a third of a second
 CPU_SECONDS = 10  # CPU time for one page or source
-ANSWER_TIMEOUT = 60.0  # seconds to wait for a result, also on a busy machine
+RESULT_TIMEOUT = 60.0  # seconds to wait for a result, also on a busy machine
 PROGRAM = ("-m", "lycosa.web.apart")
 
 
@@ -55,15 +55,15 @@ class _Worker:
             env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
         )
 
-    def ask(self, job: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    def request(self, job: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
         assert self.child.stdin is not None
         assert self.child.stdout is not None
         try:
             write_message(cast(Any, self.child.stdin), (job, CPU_SECONDS, arguments))
             poller = select.poll()
             poller.register(self.child.stdout, select.POLLIN)
-            if not poller.poll(1000 * ANSWER_TIMEOUT):
-                raise Unreadable(f"parsing took more than {ANSWER_TIMEOUT:.0f} s")
+            if not poller.poll(1000 * RESULT_TIMEOUT):
+                raise Unreadable(f"parsing took more than {RESULT_TIMEOUT:.0f} s")
             message = read_message(cast(Any, self.child.stdout))
         except (OSError, EOFError, ValueError):
             raise self._death_error() from None
@@ -104,11 +104,11 @@ class WorkerPool:
     def run(self, job: str, *arguments: Any, retry: bool = False) -> Any:
         """Run a job in a worker, with `retry` once more if the worker dies; OSError if no worker can be started."""
         try:
-            message = self._ask(job, arguments)
+            message = self._request(job, arguments)
         except _WorkerDied:
             if not retry:
                 raise
-            message = self._ask(job, arguments)
+            message = self._request(job, arguments)
         if "error" in message:
             raise RuntimeError(message["error"])
         return JOBS[job].decode(message["result"])
@@ -117,11 +117,11 @@ class WorkerPool:
         """Call a function that runs jobs without blocking the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
 
-    def _ask(self, job: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    def _request(self, job: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
         with self._slots:
             process, keep = self._free(), False
             try:
-                message = process.ask(job, arguments)
+                message = process.request(job, arguments)
                 if "memory" in message:  # its state is unknown after a MemoryError
                     raise Unreadable(f"parsing takes more than {self.memory // 1_000_000} MB")
                 keep = True

@@ -77,7 +77,7 @@ class Politeness:
             until, why = self.resumed_at + (self.delay if state is None else self._delay(state)), "pause after resuming"
         if state is not None:
             if state.in_flight >= self.at_once:
-                return NEVER, "answering"
+                return NEVER, "request in flight"
             if state.sending:  # the last request is not sent yet: check again soon
                 return max(until, self.clock() + RECHECK_SECONDS), "sending"
             if state.ready_at > until:
@@ -252,11 +252,11 @@ class PolitenessView(Politeness):
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
         now, turns = self.clock(), self.authority.turns
         if any(name == host for name, _ in self.requests):
-            return NEVER, "answering"  # the crawl checks again after its own response
+            return NEVER, "request in flight"  # the crawl checks again after its own response
         state = self._host(host)
         state.delay = max(state.delay, self.delay)
         if state.in_flight:  # the other response could be complete now at the earliest
-            until, why = now + max(RECHECK_SECONDS, self._delay(state)), "answering another crawl"
+            until, why = now + max(RECHECK_SECONDS, self._delay(state)), "request of another crawl"
         else:
             until, why = super().ready(host, address)
         if until > now:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WELL_KNOWN = "/.well-known/http-message-signatures-directory"  # path of a site's key directory
 MEDIA_TYPE = "application/http-message-signatures-directory+json"
 VALID_SECONDS = 60.0  # enough for a slow connection and clock differences
-NEW_IDENTITY = "make one with 'lycosa identity FILE --new SITE'"
+NEW_IDENTITY = "create one with 'lycosa identity FILE --new SITE'"
 _LABEL = "sig1"
 _AGENT = re.compile(r"https://[\x21\x23-\x5b\x5d-\x7e]{1,500}", re.ASCII)
 
@@ -132,7 +132,9 @@ def directory_site(text: object) -> str:
     """Validate the site of a key directory, and return it without the trailing slash."""
     url = canonical(text) if isinstance(text, str) else None
     if url is None or not _AGENT.fullmatch(url) or url.count("/") > 3 or not url.endswith("/"):
-        raise InputError("bad-url", f"{text!r} is not a site for a key directory; write https://crawler.example.org")
+        raise InputError(
+            "bad-url", f"{text!r} is not a site for a key directory: write it like https://crawler.example.org"
+        )
     return url.rstrip("/")
 
 

@@ -90,24 +90,24 @@ def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
     """
     end = base.find("?")
     folder = base[: base.rfind("/", 8, end if end >= 0 else len(base)) + 1]
-    answers = _folders.get(folder)
-    if answers is None:
+    cached = _folders.get(folder)
+    if cached is None:
         if len(_folders) >= _MAX_FOLDERS:
             _folders.clear()
-        answers = _folders[folder] = {}
-    elif len(answers) > _MAX_HREFS:
-        answers.clear()
-    addresses: list[str | None] = []
+        cached = _folders[folder] = {}
+    elif len(cached) > _MAX_HREFS:
+        cached.clear()
+    urls: list[str | None] = []
     for href in hrefs:
         try:
-            addresses.append(answers[href])
+            urls.append(cached[href])
         except KeyError:
             url = parse(href, base) if len(href) <= _MAX_INPUT else None
             url = None if url is None else _strip(url)
             if url is not None and len(href) <= _MAX_CACHED_HREF and _depends_on_folder_only(href.strip(_BLANK)):
-                answers[href] = url
-            addresses.append(url)
-    return addresses
+                cached[href] = url
+            urls.append(url)
+    return urls
 
 
 def resolve_routes(base: str, hrefs: Sequence[str]) -> list[str | None]:
@@ -116,13 +116,13 @@ def resolve_routes(base: str, hrefs: Sequence[str]) -> list[str | None]:
     >>> resolve_routes("http://example.com/a", ["#/reefs", "/b#top", "#!x"])
     ['http://example.com/a#/reefs', 'http://example.com/b', 'http://example.com/a#!x']
     """
-    addresses = resolve(base, hrefs)
+    urls = resolve(base, hrefs)
     for number, href in enumerate(hrefs):
-        if ("#/" in href or "#!" in href) and (address := addresses[number]) is not None:
+        if ("#/" in href or "#!" in href) and (url := urls[number]) is not None:
             route = (parse(href, base) or "").partition("#")[2]
-            if route.startswith(("/", "!")) and len(address) + len(route) < MAX_LENGTH and route not in ("/", "!"):
-                addresses[number] = f"{address}#{route}"
-    return addresses
+            if route.startswith(("/", "!")) and len(url) + len(route) < MAX_LENGTH and route not in ("/", "!"):
+                urls[number] = f"{url}#{route}"
+    return urls
 
 
 def _depends_on_folder_only(href: str) -> bool:

@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby
 from operator import itemgetter
 
-from lycosa.web.declared import MAX_VALUE_LENGTH, as_href, find_addresses
+from lycosa.web.declared import MAX_VALUE_LENGTH, as_href, find_urls
 from lycosa.web.html import CLOSE, OPEN, ParsedPage, extract
 
 MAX_MARKUP = 2_500_000  # characters with markup: less than html.MOST_SOURCE, so that no text is cut twice
@@ -109,7 +109,7 @@ def _link(text: str, href: str) -> str:
 def _with_addresses(text: str) -> str:
     parts: list[str] = []
     done = 0
-    for start, end in find_addresses(text):
+    for start, end in find_urls(text):
         address = text[start:end]
         parts += [escape(text[done:start], quote=False), _link(address, as_href(address))]
         done = end

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
 MAX_TEXT = 5_000  # characters of an element's text
-_MOST = 4 * MAX_TEXT  # allows for entities, which are longer than their characters
+_MAX_RAW_TEXT = 4 * MAX_TEXT  # allows for entities, which are longer than their characters
 
 # No match can cross a `<`, so each character is scanned a few times at most.
 _TAG = re.compile(r"<(/?)([^\s<>/=\"'!?]++)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
@@ -50,10 +50,10 @@ def pieces(text: str) -> Iterator[tuple[str, str, str]]:
         start = text.find("<", at)
         if start < 0:
             if at < len(text):
-                yield "text", "", unescape(text[at : at + _MOST])
+                yield "text", "", unescape(text[at : at + _MAX_RAW_TEXT])
             return
         if start > at:
-            yield "text", "", unescape(text[at : min(start, at + _MOST)])
+            yield "text", "", unescape(text[at : min(start, at + _MAX_RAW_TEXT)])
         if tag := _TAG.match(text, start) or _UNBALANCED.match(text, start):
             at = tag.end()
             yield from _tag(*tag.groups())
@@ -61,7 +61,7 @@ def pieces(text: str) -> Iterator[tuple[str, str, str]]:
             at = _behind(text, "-->", start + 4)
         elif text.startswith("<![CDATA[", start):
             at = _behind(text, "]]>", start + 9)
-            yield "text", "", text[start + 9 : min(at, start + 12 + _MOST)].removesuffix("]]>")[:_MOST]
+            yield "text", "", text[start + 9 : min(at, start + 12 + _MAX_RAW_TEXT)].removesuffix("]]>")[:_MAX_RAW_TEXT]
         elif declaration := _DECLARATION.match(text, start):
             at = declaration.end()
         else:

@@ -38,7 +38,7 @@ def boilerplate_links(body: bytes, url: str, content_type: str) -> set[str]:
     return {link for link, _ in _links(body[:MAX_BYTES], url, content_type)}
 
 
-def is_html_answer(body: bytes, content_type: str) -> bool:
+def is_html_response(body: bytes, content_type: str) -> bool:
     """Return True if an answer is an HTML page, which mixes results with other links."""
     text = decode(body[:MAX_BYTES], content_type).lstrip()
     source = None if text[:1] in ("{", "[") else read_source(body[:MAX_BYTES], "", content_type)

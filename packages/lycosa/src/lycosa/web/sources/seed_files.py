@@ -67,7 +67,7 @@ def _read(path: Path | str, body: bytes) -> Source:
     else:
         lines, bad, remark = _read_plain(path, body, check_seed)
         source = Source("list", lines=lines, note=remark)
-        source.left_out.update({"no web address": bad} if bad else {})
+        source.left_out.update({"not a web URL": bad} if bad else {})
     source.note = "; ".join(filter(None, (source.note, note)))
     return source
 

@@ -17,7 +17,7 @@ from lycosa.web.urls import canonical, is_http, resolve, site
 MAX_SOURCE_BYTES = 50 * 1024 * 1024  # decompressed; the sitemap protocol's limit
 MAX_SOURCE_LINKS = 50_000  # the sitemap protocol's limit
 DESCRIPTION_WORDS = 40  # words of a description
-NO_ADDRESS, OTHER_SITE, BEYOND_LIMIT = "no web address", "on another site", f"beyond the first {MAX_SOURCE_LINKS:,}"
+NOT_A_URL, OTHER_SITE, BEYOND_LIMIT = "not a web URL", "on another site", f"beyond the first {MAX_SOURCE_LINKS:,}"
 _READ = 100 * DESCRIPTION_WORDS  # characters of a description to read
 _TAG = re.compile(r"<(?:/?[a-zA-Z]|!--)[^<>]*>")
 _CUT_TAG = re.compile(r"</?[a-zA-Z!][^<>]*$")
@@ -80,24 +80,24 @@ class Source:
         same_site: bool = False,
     ) -> None:
         """Add an entry, or count it as left out; with `same_site` it must be on the source's own site."""
-        url = self._address(href, base, same_site, len(self.links))
+        url = self._canonical_url(href, base, same_site, len(self.links))
         if url is None:
             return
         self.links.add(url, brief(title) or words_of(url), brief(context), position=len(self.links))
         self.modified.append(_date(modified))
 
     def follow(self, href: str, *, base: str = "", same_site: bool = False) -> None:
-        url = self._address(href, base, same_site, len(self.nested))
+        url = self._canonical_url(href, base, same_site, len(self.nested))
         if url is not None:
             self.nested.append(url)
 
-    def _address(self, href: str, base: str, same_site: bool, count: int) -> str | None:
+    def _canonical_url(self, href: str, base: str, same_site: bool, count: int) -> str | None:
         """Return the canonical URL of an entry; None if it is left out or a duplicate."""
         self.entries += 1
         base, href = base or self.url, href.strip()
         url = None if not href else resolve(base, [href])[0] if base else canonical(href)
         if url is None:
-            self.left_out[NO_ADDRESS] += 1
+            self.left_out[NOT_A_URL] += 1
         elif same_site and self.url and site(url) != site(self.url):
             self.left_out[OTHER_SITE] += 1
         elif url in self._seen or url == self.url:
