@@ -8,8 +8,7 @@ for bandits, these six:
     dry=random     when a batch runs out of ranked links, pick at random among newer links, as in the paper
     q=Q, zeta=Z    with probability 1 - Q take any row whose priority is at least Z times the best (defaults 1 and 0)
     ties=random    break ties at random instead of by order of discovery
-    spread=S       prefer new sites: divide priorities by (1 + pages fetched from the link's host) to the power of S
-    (default 0)
+    spread=S       prefer new sites: divide priorities by (1 + pages fetched from the link's host) ** S (default 0)
 """
 
 from __future__ import annotations

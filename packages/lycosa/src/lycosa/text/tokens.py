@@ -156,7 +156,7 @@ _BITS = 20
 class Lexicon:
     """Ids of raw tokens; calls `look_up` for new tokens.
 
-    The table has 2^`bits` slots of 12 bytes; it is cleared after `most` tokens (default: a million).
+    The table has 2^`bits` slots of 12 bytes; it is cleared after `max_tokens` tokens (default: a million).
 
     >>> lexicon = Lexicon(look_up=lambda tokens: [len(token) for token in tokens])
     >>> lexicon.ids(b"coral reef bleaching coral").tolist()

@@ -183,7 +183,7 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, max_clusters: int 
 
     1. K-Means with `fewest` clusters. 2. Split each cluster by K-Means with two; keep the split if its BIC, on the
     pages of this cluster, is above that of one cluster. 3. K-Means with the new centres. 4. Repeat from 2 until nothing
-    is split, or there are `most` clusters. The clustering with the best BIC on all pages is returned.
+    is split, or there are `max_clusters` clusters. The clustering with the best BIC on all pages is returned.
 
     >>> pages = Bags.of([([word, 3 + page], [1, 0.2]) for word in range(3) for page in range(12)])
     >>> xmeans(Points(pages, pages.counts, 15)).count

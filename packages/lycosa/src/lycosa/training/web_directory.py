@@ -165,8 +165,9 @@ def read_web_directory(
       narrower ones, without pages);
     - a table with a URL, a tab and the path of its topic per line, as `WebDirectory.write` writes it.
 
-    below: Only this branch. most: URLs kept per topic, sampled at random (the paper had about 150; 0: all). entries:
-    Maximum number of topics and pages (0: as many as the largest directory had).
+    below: Read only this branch.
+    most: URLs kept per topic, sampled at random (the paper had about 150; 0: all).
+    entries: Maximum number of topics and pages (0: as many as the largest directory had).
 
     The leading `Top` of paths is dropped. Dumps are untrusted: they are read as a stream, DOCTYPE and entities are
     refused, and size, depth, and numbers of topics and URLs are bounded. Invalid dumps raise InputError; dropped
