@@ -22,7 +22,7 @@ from lycosa.strategies import STRATEGIES
 from lycosa.version import __version__
 from lycosa_lab.corpus_index import CorpusIndex
 
-FORMAT = 2  # increase it when the meaning of a digest changes
+FORMAT = 2  # increase when the meaning of a digest changes
 
 Columns = dict[str, NDArray[Any]]
 
@@ -58,7 +58,7 @@ def code_digest(text: str) -> str:
     for module in sorted(modules | {own.partition(":")[0] for own in re.findall(r"[\w.]+:\w+", text)}):
         try:
             spec = importlib.util.find_spec(module)
-        except (ImportError, ValueError):  # defined in an interpreter, or missing: reported when it is built
+        except (ImportError, ValueError):  # in an interpreter, or missing, which is reported later
             continue
         source = Path(spec.origin or "") if spec else Path()
         files = sorted(source.parent.glob("*.py")) if source.name == "__init__.py" else [source]
@@ -76,7 +76,7 @@ def save(path: Path, facts: Any, **columns: NDArray[Any]) -> None:
 
 
 def load(path: Path | None) -> tuple[Any, Columns] | None:
-    """Read a file of `save`; return None without a path, or if the file is missing or damaged."""
+    """Return the contents of a file written by `save`; None without a path, or if it is missing or damaged."""
     try:
         with open(path or "", "rb") as file, np.load(file, allow_pickle=False) as kept:
             columns = dict(kept)

@@ -28,7 +28,7 @@ from lycosa_lab.results import ExperimentResults, Trial, Unit
 
 BANDS = "Bands: 95 %, bootstrap over topics and seed sets."
 
-Read = Callable[[Trial, ExperimentResults, Sequence[int]], Floats]  # reads a number off a crawl at each budget
+Read = Callable[[Trial, ExperimentResults, Sequence[int]], Floats]  # value at each budget
 
 
 def grid(budget: int, points: int = 20) -> list[int]:
@@ -37,12 +37,12 @@ def grid(budget: int, points: int = 20) -> list[int]:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number read off a crawl at each budget."""
+    """A quantity measured on a crawl at each budget, such as the harvest rate."""
 
     name: str
     of: Read
     digits: int = 3  # decimal places shown
-    most: float | Read = 1.0  # the largest value possible
+    most: float | Read = 1.0  # the largest possible value
 
 
 def gains_of(outcome: Trial, results: ExperimentResults, truth: ArrayLike | None = None) -> Floats:
@@ -54,7 +54,7 @@ def _total(outcome: Trial, results: ExperimentResults) -> float:
 
 
 def _reachable(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
-    """Return an upper bound of the relevant pages at each budget; with scores the total may be higher."""
+    """Return an upper bound of the relevant pages at each budget; the sum of scores may be higher."""
     return np.minimum(np.asarray(budgets, np.float64), _total(outcome, results))
 
 
@@ -72,7 +72,7 @@ RECALL = Measure(
 
 
 def harvest_by(mode: Mode, name: str = "harvest") -> Measure:
-    """Return the harvest rate, by labels or by the judge; unused budget counts as irrelevant pages."""
+    """Return the measure of the harvest rate, by labels or by the judge; unused budget counts as irrelevant pages."""
     return Measure(
         name,
         lambda one, results, budgets: harvest_curve(results.gains(one, mode), max(budgets))[np.array(budgets) - 1],
@@ -83,15 +83,15 @@ def harvest_by(mode: Mode, name: str = "harvest") -> Measure:
 
 @dataclass
 class CrawlComparison:
-    """Measurements of crawlers on the same trials (topic and seed set), averaged over repetitions."""
+    """Values of crawlers on the same trials (topic and seed set), averaged over repetitions."""
 
-    labels: Mapping[str, str]  # crawler -> its name, in order
+    labels: Mapping[str, str]  # crawler -> its name in tables, in order
     budgets: Sequence[int]
     topics: Sequence[str]  # topic of each trial; trials of one topic are not independent
     values: Mapping[Measure, Mapping[str, Floats]]  # measure -> crawler -> a row per trial, a column per budget
-    most: Mapping[Measure, Floats] = field(default_factory=dict)  # the largest values possible, in the same form
+    most: Mapping[Measure, Floats] = field(default_factory=dict)  # the largest possible values, in the same form
     pages: Mapping[str, Sequence[NDArray[np.int32]]] = field(default_factory=dict)  # nodes fetched by each crawl
-    spent: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # trials that ran out of relevant pages
+    spent: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # trials without relevant pages left
 
     @classmethod
     def of(
@@ -101,7 +101,7 @@ class CrawlComparison:
         budgets: Sequence[int],
         measures: Iterable[Measure],
     ) -> CrawlComparison:
-        """Measure crawlers in trials that all of them could run; runs have the same trials and different crawlers."""
+        """Measure crawlers on the trials that all of them ran; `runs` have the same trials and different crawlers."""
         crawls: dict[str, dict[Unit, list[tuple[Trial, ExperimentResults]]]] = {}
         for results in runs:
             for one in results.outcomes:
@@ -229,7 +229,7 @@ class CrawlComparison:
     ) -> Ruling:
         """Rule on a claim that the first crawler of each pair is better (or as `expect` says) by each measure in `by`.
 
-        The measures in `beside` and the lines in `more` are added to the evidence and decide nothing.
+        The measures in `beside` and the lines in `more` are added to the evidence without affecting the verdict.
         """
         pairs = list(pairs)
         if missing := sorted({name for pair in pairs for name in pair if name not in self.values[by[0]]}):

@@ -24,7 +24,7 @@ FLIPS = 10_000
 
 
 class Interval(NamedTuple):
-    """A mean with its 95 % bootstrap interval; n is the number of units."""
+    """A mean with its 95 % bootstrap interval; `n` is the number of units."""
 
     mean: float
     low: float
@@ -35,7 +35,7 @@ class Interval(NamedTuple):
         return self.text()
 
     def text(self, digits: int = 3) -> str:
-        """Format with this many decimal places.
+        """Format with `digits` decimal places.
 
         >>> str(Interval(.5, .41, .6)), Interval(.5, math.nan, math.nan).text(1)
         ('0.500 (0.410 to 0.600)', '0.5')
@@ -45,19 +45,19 @@ class Interval(NamedTuple):
 
 
 class PairedDifference(NamedTuple):
-    """The mean of a - b with its interval and two-sided p-value."""
+    """Mean of a - b with its interval and two-sided p-value."""
 
     mean: float
     low: float
     high: float
     p: float
-    n: int  # differences that could have had either sign: topics where given, else units
+    n: int  # differences that could have either sign: of topics if given, else of units
 
     def __str__(self) -> str:
         return self.text()
 
     def text(self, digits: int = 3) -> str:
-        """Format with this many decimal places.
+        """Format with `digits` decimal places.
 
         >>> str(PairedDifference(.05, -.01, .1, .2, 8)), PairedDifference(.05, math.nan, math.nan, 1, 1).text(2)
         ('+0.050 (95 %: -0.010 to +0.100; p = 0.200)', '+0.05 (one trial only)')
@@ -96,7 +96,7 @@ def interval(
 def curve(
     label: str, x: Sequence[float], lines: ArrayLike, groups: Sequence[Hashable] | None = None, random_seed: int = 0
 ) -> Curve:
-    """Return the mean of some lines, one per unit, with an `interval` band from the same draws at every point."""
+    """Return the mean of curves, one per unit, with an `interval` band from the same draws at every point."""
     known = np.atleast_2d(np.asarray(lines, np.float64))
     of = _numbered(groups, np.ones(len(known), np.bool_))
     mean_curve = Curve(label, x, _mean(of, known).tolist())
@@ -129,14 +129,14 @@ def paired(
 
 
 def sign_flip(differences: ArrayLike, random_seed: int = 0) -> float:
-    """Return the two-sided p-value of the mean of some differences; see `paired`."""
+    """Return the two-sided p-value of the mean of differences; see `paired`."""
     known = np.asarray(differences, np.float64)
     n = len(known)
     if n == 0:
         return math.nan
     seen = abs(known.sum())
-    near = seen - 1e-9 * np.abs(known).sum()  # tolerance for sums of the same numbers in another order
-    if n <= 14:  # 16,384 ways
+    near = seen - 1e-9 * np.abs(known).sum()  # tolerance, as the same numbers summed in another order differ
+    if n <= 14:  # at most 16,384 assignments of signs
         signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
         return float(np.mean(np.abs(signs @ known) >= near))
     rng = np.random.default_rng((random_seed, n))
@@ -167,7 +167,7 @@ def corrected(differences: Mapping[Key, PairedDifference]) -> dict[Key, PairedDi
 
 
 def _numbered(groups: Sequence[Hashable] | None, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Number the groups of the kept units in order of appearance; without groups, all units are in group 0."""
+    """Number the groups of the kept units in order of appearance; without groups all units are in group 0."""
     if groups is None:
         return np.zeros(int(np.count_nonzero(kept)), np.int64)
     if len(groups) != len(kept):
@@ -186,11 +186,11 @@ def _mean(of: NDArray[np.int64], values: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _drawn(groups: tuple[int, ...], draws: int, random_seed: int) -> Floats:
-    """Return the weight of each unit in each bootstrap draw: groups with replacement, then units within each."""
+    """Return the weight of each unit in each bootstrap draw, which draws groups and then units within each."""
     of = np.array(groups, np.int64)
     rng = np.random.default_rng((random_seed, len(of)))
     sizes = np.bincount(of)
-    order = np.argsort(of, kind="stable")  # units group by group
+    order = np.argsort(of, kind="stable")  # units grouped
     first = np.cumsum(sizes) - sizes
     weights = np.zeros((draws, len(of)))
     for draw in range(draws):
@@ -203,5 +203,5 @@ def _drawn(groups: tuple[int, ...], draws: int, random_seed: int) -> Floats:
 
 def _tails(drawn: Floats) -> tuple[Floats, Floats]:
     rest = (1.0 - 0.95) / 2.0
-    low, high = np.quantile(drawn, [rest, 1.0 - rest], axis=0).round(12)  # weights add up to 1 up to rounding
+    low, high = np.quantile(drawn, [rest, 1.0 - rest], axis=0).round(12)  # the weights sum to 1 only up to rounding
     return low, high

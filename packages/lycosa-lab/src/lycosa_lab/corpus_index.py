@@ -1,4 +1,4 @@
-"""An indexed corpus: memory-mapped columns, so that a simulated visit costs a few slices.
+"""An indexed corpus: memory-mapped columns that make a simulated visit cost a few slices.
 
 Nodes are numbered from 0. Each has a name, its links to other nodes in page order (dead links and self-links are only
 counted), its unique children, words, text and classes. A graph without text has scores of nodes and links instead.
@@ -32,14 +32,14 @@ NAMES, TEXTS, STEMS = "names.bin", "texts.bin", "stems.bin"
 
 
 class Column(NamedTuple):
-    """Type of a column. `into` names the column (or file) that its entries, one per node, are offsets into."""
+    """Type of a column; `into` names the column (or file) that its entries, one per node, are offsets into."""
 
     kind: str
     into: str = ""
-    alike: str = ""  # column with as many entries, unless this one is empty
+    alike: str = ""  # column of the same length, unless this one is empty
 
 
-# A graph has no texts, terms and link slots; a corpus of pages no scores.
+# Graphs have no texts, terms or link slots; corpora of pages have no scores.
 COLUMNS: dict[str, Column] = {
     "name_start": Column("<i8", NAMES),
     "link_start": Column("<i8", "link_slot"),
@@ -95,7 +95,7 @@ class CorpusIndex:
 
     @property
     def about(self) -> dict[str, Any]:
-        """Facts for reports: all but the list of classes, which may be long."""
+        """Facts for reports: all except the list of classes, which may be long."""
         return {name: fact for name, fact in self.facts.items() if name != "classes"}
 
     @property
@@ -112,7 +112,7 @@ class CorpusIndex:
 
     @cached_property
     def hosts(self) -> NDArray[np.int32]:
-        """Host number of each node; -1 if its name is not a web address."""
+        """Host number of each node; -1 if its name is not a URL."""
         number: dict[str, int] = {}
         hosts = map(host_of, self.names)
         return np.array([number.setdefault(host, len(number)) if host else -1 for host in hosts], np.int32)
@@ -134,7 +134,7 @@ class CorpusIndex:
         return nodes
 
     def strongest(self, node: int, links: NDArray[Any]) -> NDArray[Any]:
-        """Return for each child of a node the maximum of `links`, which has one number per link."""
+        """Return the maximum of `links` (a number per link of a node) for each of its children."""
         slots, start, first = (self.columns[name] for name in ("link_slot", "child_start", "link_start"))
         children = start.item(node + 1) - start.item(node)
         if not len(slots) or children == len(links):
@@ -151,7 +151,7 @@ class CorpusIndex:
         return Terms(np.array(self.columns["term"][here]), np.array(self.columns["count"][here]))
 
     def page(self, node: int) -> Page:
-        """Return the page as a space would, with the links that lead to nodes of the corpus."""
+        """Return the page as a space would, with only the links that lead to nodes of the corpus."""
         start = self.columns["text_start"]
         children = self.children(node)
         slots = self.columns["link_slot"]
@@ -183,7 +183,7 @@ class CorpusIndex:
         return page
 
     def of_class(self, name: str) -> NDArray[np.bool_]:
-        """Return a mask of the nodes of a class or of one below it: Science includes Science/Physics."""
+        """Return a mask of the nodes of a class and of the classes below it: Science includes Science/Physics."""
         wanted = [number for number, known in enumerate(self.classes) if f"{known}/".startswith(f"{name}/")]
         member = np.zeros(len(self), np.bool_)
         if len(self.columns["class_start"]) and wanted:
@@ -205,7 +205,7 @@ class CorpusIndex:
 
     @classmethod
     def open(cls, path: str | Path) -> CorpusIndex:
-        """Open an index of `lycosa lab index`."""
+        """Open an index written by `lycosa lab index`."""
         path = Path(path)
         try:
             facts = json.loads((path / FACTS).read_bytes())
@@ -275,7 +275,7 @@ class CorpusIndex:
 
 
 def _branches(name: str) -> list[str]:
-    """Return a class and the branches above it: Science, Science/Physics, Science/Physics/Optics."""
+    """Return a class preceded by its ancestors: Science, Science/Physics, Science/Physics/Optics."""
     parts = name.split("/")
     return ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
 
@@ -315,7 +315,7 @@ def _column(path: Path, name: str, kind: str) -> NDArray[Any]:
     if isinstance(column, np.ndarray) and column.dtype == np.dtype(kind) and column.ndim == 1:
         return column.view(np.ndarray)
     if not isinstance(column, np.ndarray):
-        column.close()  # an archive of arrays keeps its file open
+        column.close()  # an archive of arrays would keep its file open
     raise ValueError(f"{name} is not a column of {kind}")
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lycosa_lab.corpus_index import CorpusIndex
 
-MAX_TOPICS_SHOWN = 12  # topics printed
+MAX_TOPICS_SHOWN = 12  # maximum number of topics printed
 
 
 def corpus_statistics(index: CorpusIndex) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def corpus_statistics(index: CorpusIndex) -> dict[str, Any]:
         "links": facts.get("links", len(index.child)),
         "dead": facts.get("dead", 0),
         "to_itself": facts.get("to_itself", 0),
-        "children": len(index.child),  # links within the corpus, each pair once
+        "children": len(index.child),  # links within the corpus, each pair of pages once
         "out": _degree(np.diff(index.child_start)),
         "into": _degree(np.bincount(index.child, minlength=len(index))),
         "labelled": int(np.count_nonzero(np.diff(index.class_start))),
@@ -63,9 +63,9 @@ def _degree(counts: NDArray[Any]) -> dict[str, float]:
 
 
 def _topics(index: CorpusIndex) -> list[dict[str, Any]]:
-    """Return how often pages of each class link to others of it (`share`), and the share of random links (`base`)."""
+    """Return for each class the share of its links that stay in it, and `base`, the share expected of random links."""
     sizes = index.sizes()
-    largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:200]  # each costs a pass over all links
+    largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:200]  # each class costs a pass over all links
     source = np.repeat(np.arange(len(index), dtype=np.int32), np.diff(index.child_start))
     topics = []
     for name in largest:

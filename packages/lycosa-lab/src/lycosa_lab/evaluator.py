@@ -40,7 +40,7 @@ def evaluate(
     background: Background | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Findings:
-    """Compare the pages of a crawl with relevant pages: those of another index, or the crawl's own at some URLs."""
+    """Compare the pages of a crawl with relevant pages: all of another index, or the crawl's own at some URLs."""
     if not 0 <= threshold < 1:
         raise InputError("out-of-range", f"threshold {threshold:g} is not a cosine from 0 to below 1")
     urls = set() if isinstance(relevant, CorpusIndex) else {canonical(url) for url in relevant}
@@ -74,7 +74,7 @@ def evaluation_findings(
     )  # fmt: skip
 
 
-AT_ONCE = 256  # relevant pages compared with all others at a time
+AT_ONCE = 256  # relevant pages compared with all others at once
 
 
 def max_similarities(
@@ -84,13 +84,13 @@ def max_similarities(
 
         max over r of  sum_j w_dj w_rj / (|w_d| |w_r|),   w_ij = f_ij / max f_i * idf_j
 
-    max f_i is the same in numerator and denominator, so it is left out.
+    max f_i cancels out, so it is omitted.
     """
     own, wanted = _unit(pages, idf), _unit(relevant, idf)
     terms = np.unique(relevant.columns)
     place = np.full(1 + max(pages.columns.max(initial=0), relevant.columns.max(initial=0)), -1, np.intp)
     place[terms] = np.arange(len(terms))
-    common = place[pages.columns] >= 0  # other words only contribute to the length of a page
+    common = place[pages.columns] >= 0  # other words contribute only to the length of a page
     starts = np.concatenate([[0], np.cumsum(common)])[pages.starts].astype(np.intp)
     shared = Bags(starts, place[pages.columns[common]], np.ones(int(common.sum())))
     owners, best = relevant.rows(), np.zeros(len(pages))
@@ -101,7 +101,7 @@ def max_similarities(
         dense[place[relevant.columns[here]], owners[here] - first] = wanted[here]
         best = np.maximum(best, shared.times(own[common], dense).max(axis=1, initial=0.0))
         progress("comparing pages", last, len(relevant))
-    return np.minimum(best.round(7), 1.0)  # single precision: identical pages must give exactly 1
+    return np.minimum(best.round(7), 1.0)  # in single precision identical pages must give exactly 1
 
 
 def max_similarities_in(
@@ -110,7 +110,7 @@ def max_similarities_in(
     background: Background | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Floats:
-    """Return `max_similarities` of all pages of an index; relevant pages are another index or node numbers."""
+    """Return `max_similarities` of all pages of an index with pages of another index, or with its own node numbers."""
     pages, stems = _bags(index), list(index.stems)
     if isinstance(relevant, CorpusIndex):
         number = {stem: place for place, stem in enumerate(stems)}

@@ -91,7 +91,7 @@ def run(
         file.write(replace(experiment, corpus=corpus).as_toml().encode())
     runner = TrialRunner(experiment, index, Path(work or out), progress)
     if experiment.judge and learning_reason(experiment.judge):
-        _ = runner.readings  # built once, before worker processes would all build it
+        _ = runner.readings  # built before the worker processes start, which would all build it
     seeds_by_subject = _prepare_subjects(runner, chosen, workers, remarks)
     trials = _trials(runner, seeds_by_subject)
     reasons = _run_all(runner, trials, workers)
@@ -144,7 +144,7 @@ def _adjusted(
 
 
 class TrialRunner:
-    """Runs trials in one process, with the corpus, subjects and cached judgements."""
+    """Runner of trials in one process, with the corpus, subjects and cached judgements."""
 
     def __init__(
         self, experiment: Experiment, index: CorpusIndex, work: Path, progress: ProgressCallback = no_progress
@@ -164,7 +164,7 @@ class TrialRunner:
         return self.work / "runs" / f"{trial.key}.npz"
 
     def prepare(self, subject: HuntSubject) -> tuple[HuntSubject, list[list[int]], str]:
-        """Prepare training data, judgements and seeds of a subject; the third value is a reason for its exclusion."""
+        """Prepare training data, judgements and seeds of a subject; the third value is a reason to exclude it."""
         plan = self.experiment
         wanted = {"model"} & {plan.description} | set().union(*(needs(text) for text in plan.strategies))
         subject = prepare(self.index, subject, wanted, self.work, random_seed=plan.random_seed, progress=self.progress)
@@ -187,7 +187,7 @@ class TrialRunner:
         """Return the judgements of all pages, computed once and cached in a file, or the judge itself if it learns."""
         key = subject.name, description
         if key not in self.guides:
-            while len(self.guides) >= 2:  # trials are ordered by subject
+            while len(self.guides) >= 2:  # trials are ordered by subject, so two suffice
                 del self.guides[next(iter(self.guides))]
             plan = self.experiment
             judge = plan.judge if description == plan.description else ""
@@ -203,7 +203,7 @@ class TrialRunner:
     def _guide_of(self, strategy: str, subject: HuntSubject) -> Judgements | LearningJudgements:
         guide = self.guide(subject, judge_as_for(strategy, self.experiment.description))
         if isinstance(guide, LearningJudgements) and is_foresighted(strategy):
-            # its final judgements, after all pages
+            # the judgements after all pages
             return replace(Judgements.given(self.index), relevance=guide.relevance)
         if isinstance(guide, LearningJudgements) and not uses_judge(strategy):
             return Judgements.given(self.index)  # the strategy ignores judgements, so none are computed
@@ -218,7 +218,7 @@ class TrialRunner:
             write_trace(self.path(trial), self._crawl(trial, subject))
         except LycosaError as error:
             return LEFT_OUT, str(error)
-        except (Exception, SystemExit) as error:  # raised by a user strategy: the other trials continue
+        except (Exception, SystemExit) as error:  # a user strategy failed; the other trials continue
             last = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{last.filename}, line {last.lineno}"
             return FAILED, " ".join(clean(f"{type(error).__name__}: {error} ({where})").split())
@@ -227,7 +227,7 @@ class TrialRunner:
     def _crawl(self, trial: Trial, subject: HuntSubject) -> Trace:
         plan, text = self.experiment, trial.strategy
         guide = self._guide_of(text, subject)
-        if plan.mode == AS_PUBLISHED:  # also for the oracle, which knows the truth that counts
+        if plan.mode == AS_PUBLISHED:  # also for the oracle, which must know the truth that counts
             judgements = self.guide(subject, plan.description)
             assert isinstance(judgements, Judgements)
             subject = as_published(subject, judgements)
@@ -288,7 +288,7 @@ def _trials(runner: TrialRunner, seeds_by_subject: dict[str, list[list[int]]]) -
 
 
 def _run_all(runner: TrialRunner, trials: Sequence[Trial], workers: int) -> dict[Trial, tuple[str, str]]:
-    """Run the missing trials ordered by subject, so that few judgements are in memory; return reasons of failures."""
+    """Run the missing trials, ordered by subject so that few judgements are in memory; return failures with reasons."""
     names = list(runner.subjects)
     missing = sorted((one for one in trials if not _is_done(runner, one)), key=lambda one: names.index(one.subject))
     done = map_parallel(TrialRunner.run, missing, workers, "running trials", runner.progress, runner)

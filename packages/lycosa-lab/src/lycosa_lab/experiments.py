@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 AS_PUBLISHED: Final = "as-published"
 INDEPENDENT: Final = "independent"
-# who judges the fetched pages: labels, or the guiding judge itself as in some papers
+# ground truth of the harvest: labels, or the guiding judge itself as in some papers
 Mode = Literal["independent", "as-published"]
 
-EXAMPLES = 10  # default; never more than a quarter of the relevant pages
+EXAMPLES = 10  # default number of example pages; at most a quarter of the relevant pages
 
-# Topic descriptions of a judge.
+# descriptions of a topic for the judge
 DESCRIPTIONS = {
     "words": "a query of a few words",
     "examples": "a few example pages",
@@ -35,7 +35,7 @@ DESCRIPTIONS = {
     "score": "the scores that a graph has",
 }
 
-# Seed pages of crawls.
+# kinds of seed pages
 SEEDS = {
     "on-topic": "relevant pages",
     "off-topic": "pages that are `hops` links or more from every relevant one",
@@ -145,7 +145,7 @@ class Experiment:
 
     @property
     def budget(self) -> int:
-        """The largest budget; results at the others are read off the same crawl."""
+        """The largest budget; results at the others are read from the same crawl."""
         return self.budgets[-1]
 
     @property
@@ -163,7 +163,7 @@ class Experiment:
         return claims
 
     def check(self) -> None:
-        """Raise InputError for invalid settings. Those that depend on the corpus are checked by the run."""
+        """Raise InputError for invalid settings; those that depend on the corpus are checked when it runs."""
         if not self.budgets or self.budgets[0] < 1:
             raise InputError("out-of-range", f"budgets are {self.budgets}: give at least one, each of 1 page or more")
         for item in fields(self):
@@ -218,7 +218,7 @@ class Experiment:
 
     @classmethod
     def load(cls, path: str | Path) -> Experiment:
-        """Read a file; a relative corpus path is looked up beside it first."""
+        """Read an experiment file; a relative corpus path is first resolved against its directory."""
         path = Path(path)
         try:
             given = {"name": path.stem, **tomllib.loads(path.read_bytes().decode("utf-8"))}
@@ -243,7 +243,7 @@ _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
 def _typed(value: Any, kind: Any, where: str) -> Any:
-    """Return a value of a file if it has the right type; a single value is accepted as a list of one."""
+    """Return a value from a file if it has the right type; a single value is accepted as a list of one."""
     if typing.get_origin(kind) is list:
         (inner,) = typing.get_args(kind)
         return [_typed(item, inner, where) for item in (value if isinstance(value, list) else [value])]

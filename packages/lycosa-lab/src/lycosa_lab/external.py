@@ -1,8 +1,8 @@
 """External programs as strategies: they read events on stdin and write the next URL to fetch on stdout.
 
 `program,command=python crawler.py` names one. The protocol, version 1, is one JSON object per line; see
-docs/benchmark.md. Seeds are fetched before the first pick. A protocol error ends the trial of the program and nothing
-else. Each trial starts one process, whose whole process group is killed at the end.
+docs/benchmark.md. Seeds are fetched before the first pick. A protocol error ends only the trial of the program. Each
+trial starts one process, whose whole process group is killed at the end.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from lycosa_lab.simulation import IndexedTable
 
 PROTOCOL = 1
 
-# Seconds for the first answer, for any other, and to exit.
+# Seconds for the first response, for each later one, and to exit.
 START_TIMEOUT, ANSWER_TIMEOUT, EXIT_TIMEOUT = 30.0, 10.0, 1.0
 
-MAX_LINE_BYTES = 65_536  # of an answer
-MAX_TEXT = 20_000  # characters of a page's text in an event
+MAX_LINE_BYTES = 65_536  # maximum length of a response
+MAX_TEXT = 20_000  # maximum characters of a page's text in an event
 
 WANTS = ("context", "text")
 FORFEITED, GAVE_UP = "forfeited", "gave up"
 
 
 class ForfeitError(Exception):
-    """A program broke the protocol."""
+    """Raised if a program breaks the protocol; its trial is forfeited."""
 
 
 class ExternalStrategy:
-    """A strategy that asks a program for the next URL. Close it after the crawl."""
+    """Strategy that requests the next URL from a program. Close it after the crawl."""
 
     proportional = False
     wants: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class ExternalStrategy:
         if not self.command or shutil.which(self.command[0]) is None:
             raise InputError("missing-program", f"{command!r} is not an executable program: give its interpreter too")
         self.words, self.examples, self.budget, self.seed = words, example_pages, budget, seed
-        self.ending = ""  # how its trial ended, if the program ended it
+        self.ending = ""  # reason, if the program ended its trial
         self.seconds = 0.0  # CPU time, known after close()
         self._program: ProgramProcess | None = None
         self._wanted: set[str] = set()
@@ -178,7 +178,7 @@ def quoted(value: Any) -> str:
 
 
 class ProgramProcess:
-    """A running program with line-based pipes and a timeout for each line."""
+    """A running program with line-based pipes and a timeout per line."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._spent = _children()
@@ -189,7 +189,7 @@ class ProgramProcess:
             )  # fmt: skip
         except (OSError, ValueError) as error:
             raise InputError("cannot-start", f"cannot start {quoted(shlex.join(command))}: {error}") from error
-        self._guard = subprocess.Popen(  # its stdin is closed when this process ends, even if it is killed
+        self._guard = subprocess.Popen(  # its stdin is closed when this process ends, even if killed
             ["sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid)],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
@@ -234,7 +234,7 @@ class ProgramProcess:
         return answer
 
     def _wait(self, number: int, event: int, until: float, why: str) -> None:
-        """Wait until a pipe is ready, and keep the end of stderr meanwhile."""
+        """Wait until a pipe is ready, meanwhile keeping the end of stderr."""
         with selectors.DefaultSelector() as ready:
             ready.register(number, event)
             if self._err >= 0:
@@ -282,7 +282,7 @@ class ProgramProcess:
     def close(self, reason: str) -> float:
         """Kill the program and its process group; return the CPU seconds it used."""
         process = self._process
-        with suppress(OSError):  # only if it can be written at once
+        with suppress(OSError):  # skipped if it would block
             os.write(self._in, _line({"event": "end", "reason": reason}))
         with suppress(OSError):
             if process.stdin is not None:
@@ -290,7 +290,7 @@ class ProgramProcess:
         self._wait_for_exit()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        self._guard.kill()  # before the group id can be reused
+        self._guard.kill()  # killed before the group id can be reused
         self._guard.wait()
         process.wait()
         for pipe in (process.stdout, process.stderr, self._guard.stdin):

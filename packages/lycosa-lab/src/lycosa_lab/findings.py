@@ -32,7 +32,7 @@ P = ParamSpec("P")
 
 
 def plain(value: Any) -> Any:
-    """Convert a value to plain JSON types: no arrays or sets, and None for nan and infinity.
+    """Convert a value to plain JSON types: lists for arrays and sets, None for nan and infinity.
 
     >>> plain({"a": np.float32(0.5), 1: (np.int64(2), float("nan"), {"y", "x"})})
     {'a': 0.5, '1': [2, None, ['x', 'y']]}
@@ -54,16 +54,16 @@ def plain(value: Any) -> Any:
 
 @dataclass
 class ReportTable:
-    """A titled table. A cell is a text, a number (shown with `digits` places) or None (empty)."""
+    """A table of a report. A cell is text, a number (shown with `digits` decimal places) or None (empty)."""
 
-    key: str  # unique in its report, also the file name: gouriten-table-7
+    key: str  # unique in its report, and the name of its file: gouriten-table-7
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     mode: Mode = INDEPENDENT
     digits: int = 3
     note: str = ""  # for the reader: units, intervals, exclusions
-    timed: bool = False  # contains times, which differ from run to run
+    timed: bool = False  # contains measured times, which differ from run to run
 
     @classmethod
     def of(
@@ -75,14 +75,14 @@ class ReportTable:
         mode: Mode = INDEPENDENT,
         note: str = "",
     ) -> ReportTable:
-        """Build a table from a function per column, applied to each case."""
+        """Build a table from one function per column, applied to each case."""
         rows = [[column(*case) for column in columns.values()] for case in cases]
         return cls(key, title, list(columns), rows, mode, note=note)
 
 
 @dataclass
 class ReportFigure(Drawn):
-    """A figure of a report; see lycosa.drawing.figure."""
+    """A figure of a report (lycosa.drawing.figure), with the mode of its numbers."""
 
     mode: Mode = INDEPENDENT
     timed: bool = False
@@ -90,17 +90,17 @@ class ReportFigure(Drawn):
 
 @dataclass
 class Claim:
-    """A statement of a paper, whether it holds here, and the evidence."""
+    """A statement of a paper, the verdict on it, and the evidence."""
 
     text: str
     source: str  # reference: Gouriten et al. 2014, 8.2
     verdict: Verdict
     evidence: str
-    timed: bool = False  # decided by times, which differ from run to run
+    timed: bool = False  # decided by measured times, which differ from run to run
 
 
 class Ruling(NamedTuple):
-    """A verdict and its evidence: `Claim(text, source, *ruling)`."""
+    """Verdict on a claim with its evidence: `Claim(text, source, *ruling)`."""
 
     verdict: Verdict
     evidence: str
@@ -124,8 +124,8 @@ def decide(holds: bool, evidence: str | Sequence[str], unless: str = "", topics:
 
 ENOUGH = 6  # topics; with fewer, no p can be .05 or less
 CHANCE = 0.05
-NEGLIGIBLE = 0.05  # smaller differences, relative to the other's value, are ignored
-CEILING = 0.99  # share of the largest possible value from which no strategy can be better
+NEGLIGIBLE = 0.05  # differences below this share of the other's value are ignored
+CEILING = 0.99  # share of the largest possible value above which no strategy can be distinguished
 
 WEIGHED = (
     "How claims that compare are decided: by means over the whole crawl (the area under the curve), not by its end; "
@@ -138,7 +138,7 @@ WEIGHED = (
 
 
 def too_few_reason(topics: int) -> str:
-    """Return why this many topics are too few for a claim; empty if they suffice."""
+    """Return why this many topics are too few for a verdict; empty if they suffice."""
     if topics >= ENOUGH:
         return ""
     return f"{many(topics, 'topic')} only: with fewer than {ENOUGH} no difference can be distinguished from chance"
@@ -219,7 +219,7 @@ def _mean(values: Floats, topics: Sequence[str]) -> float:
 
 
 def _crossing(ours: Floats, theirs: Floats, topics: Sequence[str], budgets: Sequence[int], names: Sequence[str]) -> str:
-    """Name the budgets from which one mean curve is ahead of the other by more than NEGLIGIBLE."""
+    """Return a sentence with the budgets at which the lead of the mean curves changes; empty without a crossing."""
     leads: list[tuple[int, str]] = []
     for at, budget in enumerate(budgets if len(topics) else ()):
         mine, base = _mean(ours[:, at], topics), _mean(theirs[:, at], topics)
@@ -231,7 +231,7 @@ def _crossing(ours: Floats, theirs: Floats, topics: Sequence[str], budgets: Sequ
 
 
 def combine_rulings(rulings: Iterable[Ruling]) -> Ruling:
-    """Combine the rulings on parts of a claim: it fails if any part fails, and holds if all hold."""
+    """Combine the rulings on the parts of a claim: it fails if any part fails, and holds if all hold."""
     several = list(rulings)
     verdicts = {one.verdict for one in several}
     verdict: Verdict = FAILS if FAILS in verdicts else HOLDS if verdicts == {HOLDS} else UNTESTED

@@ -32,18 +32,18 @@ from lycosa_lab.trial_strategies import make_trial_strategy
 class WatchedSequence:
     """Picks and times of several estimators at each step of a crawl, without the seeds."""
 
-    best: Floats  # highest true score in the frontier: the pick of an oracle
+    best: Floats  # highest true score in the frontier, which an oracle picks
     picked: dict[str, Floats]  # true score of each estimator's pick; nan without a pick
-    seconds: dict[str, Floats]  # per step: learning from the previous page, ranking and picking
+    seconds: dict[str, Floats]  # seconds of each step: learning from the previous page, ranking and picking
 
     def distance(self, name: str, window: int = 1000) -> Floats:
         return precision_distance(self.picked[name], self.best, window)
 
     def milliseconds(self, name: str, steps: Sequence[int], window: int = 100) -> list[float | None]:
-        """Return an estimator's time at some steps (from 1 on), table 5; None at steps where it was no longer watched.
+        """Return an estimator's mean time up to given steps (table 5); None at steps after its watch has ended.
 
-        It is the mean over the `window` steps up to that one: a median would hide the steps in which an estimator with
-        its own batch (nr) does all its work. Use `nr,period=1` for the measurement of the paper.
+        The mean is over the last `window` steps: a median would hide the steps in which an estimator with its own batch
+        (nr) does all its work. Use `nr,period=1` for the measurement of the paper.
         """
         times: list[float | None] = []
         for step in steps:
@@ -83,7 +83,7 @@ class _Watcher:
 
 @dataclass
 class _Sequence:
-    """A strategy that fetches a given sequence of nodes and lets watchers pick before each step."""
+    """Strategy that fetches a given sequence of nodes and lets watchers pick before each step."""
 
     guide: Judgements
     nodes: NDArray[np.integer]
@@ -138,10 +138,11 @@ def watch(
 ) -> WatchedSequence:
     """Let estimators (name -> spec) follow a crawl of the nodes in `sequence`, seeds first.
 
-    The sequence is usually the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. Picks are
-    valued by the subject's truth. `until` ends the watch of some estimators early: the cost of nr grows with every
-    page. Each estimator has its own frontier over one common table. A bandit is rewarded with beta of the page that it
-    would have fetched, for the arm that it would have pulled; the paper does not specify the reward.
+    The sequence is usually the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. The value
+    of a pick is the subject's truth. `until` ends the watch of some estimators early, as the cost of nr grows with
+    every page. Each estimator has its own frontier over one common table. A bandit is rewarded with the relevance
+    (beta) of the page that it would have fetched, for the arm that it would have pulled; the paper does not specify the
+    reward.
     """
     steps = len(sequence) - seeds
     by_name = {

@@ -37,19 +37,19 @@ class RecordedPage:
     url: str
     page: Page | None = None
     target: str = ""
-    classes: Sequence[str] = ()  # known to the source itself; a labels file adds to them
+    classes: Sequence[str] = ()  # given by the source itself; a table of labels adds to them
 
 
 @contextmanager
 def unfinished_index(out: Path) -> Iterator[Path]:
-    """Yield a temporary directory beside an index to write it into; it is removed on failure."""
+    """Yield a temporary directory beside an index to write into; it is removed on failure."""
     _require_index_or_empty(out)
     beside = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
         yield beside
-    except OSError as error:  # reading errors were already converted by the sources, so this is a failed write
+    except OSError as error:  # sources convert their reading errors, so this is a failed write
         raise StoreError(
             f"cannot write the index {out}: {error.strerror or error}; free some space, or choose another --out"
         ) from error
@@ -58,7 +58,7 @@ def unfinished_index(out: Path) -> Iterator[Path]:
 
 
 def _require_index_or_empty(out: Path) -> None:
-    """Raise InputError if the directory, which will be replaced, contains anything but an index."""
+    """Raise InputError if a directory that would be replaced contains anything except an index."""
     if (out.exists() or out.is_symlink()) and not (out / FACTS).is_file():
         raise InputError("file-exists", f"{out} is not an index: choose another directory with --out")
     own = {FACTS, NAMES, TEXTS, STEMS, *(f"{name}.npy" for name in COLUMNS)}
@@ -78,7 +78,7 @@ def write_index(
 ) -> CorpusIndex:
     """Read all pages and write the index atomically.
 
-    The first of several pages with one URL counts. Links to a redirect lead to its target.
+    Of several pages with the same URL the first counts. Links to a redirect lead to its target.
     """
     account = account or Account()
     out = Path(out)
@@ -107,7 +107,7 @@ def write_index(
 
 
 class _IndexInput:
-    """Pages read so far. Links are kept as hashes, since most lead out of the corpus."""
+    """Pages read so far. Links are stored as hashes, since most lead out of the corpus."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -171,12 +171,12 @@ def _read(
 
 
 def _hash(url: str) -> int:
-    """Return a 64-bit hash; ten million URLs collide in 3 of a million corpora."""
+    """Return a 64-bit hash; ten million URLs collide in three of a million corpora."""
     return xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
 
 
 def _resolve_links(read: _IndexInput, progress: ProgressCallback) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
-    """Resolve links to nodes: redirects followed, dead links and self-links dropped; children are unique."""
+    """Resolve links to nodes: follow redirects, drop dead links and self-links, merge repeated ones."""
     nodes: dict[int, int] = dict(read.node_of)
     for number in read.leads:
         end = _redirect_target(number, read)
@@ -277,7 +277,7 @@ def save_index(
     _require_index_or_empty(out)
     old = beside.with_suffix(".old")
     if out.exists():
-        out.rename(old)  # processes that have it open can go on reading it
+        out.rename(old)  # processes that have it open can continue to read it
     beside.rename(out)
     shutil.rmtree(old, ignore_errors=True)
     return CorpusIndex.open(out)

@@ -35,7 +35,7 @@ from lycosa_lab.experiments import DESCRIPTIONS, one_of
 from lycosa_lab.subjects import HuntSubject
 
 JUDGES = {"words": "vector,idf=background", "examples": "vector,idf=none", "model": "model"}
-WANTS = (*FACETS, CONTEXT_SCORE)  # everything strategies want judged, except anchors
+WANTS = (*FACETS, CONTEXT_SCORE)  # everything that strategies may request from a judge, except anchors
 
 
 @dataclass
@@ -53,8 +53,8 @@ class Judgements:
     links: NDArray[np.float32] | None = None
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     data: list[bytes] = field(default_factory=list)
-    stems: dict[str, float] = field(default_factory=dict)  # of the judge's example pages
-    probability: ClassVar[bool] = False  # relevance is a probability
+    stems: dict[str, float] = field(default_factory=dict)  # terms of the judge's example pages
+    probability: ClassVar[bool] = False  # whether relevance is a probability
     exact: bool = False  # the judgement is the ground truth, not an estimate of it
     seconds: ClassVar[float] = 0.0  # CPU spent judging during a crawl
 
@@ -94,7 +94,7 @@ class Judgements:
         return self.index.stems
 
     def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
-        """Return the visit of a node as the engine would build it, with expensive fields loaded on demand."""
+        """Return the visit of a node as the engine would create it, with expensive fields loaded on demand."""
         return RecordedVisit(self, node, pick, arm, score)
 
     def link_relevances(self, node: int) -> NDArray[np.float32]:
@@ -108,7 +108,7 @@ def _judge_all(
     """Judge every page; return the facet names and page data, and columns of relevance, alpha and facets."""
     set_facets(judge, wants)
     reader = Vocabulary()
-    relevance = np.zeros(len(index))  # double precision, as in the engine, because smaller differences decide ties
+    relevance = np.zeros(len(index))  # double precision as in the engine, because small differences decide ties
     links = np.zeros(int(index.link_start[-1]), np.float32)
     facets: dict[str, NDArray[np.float32]] = {}
     data: list[bytes] = []
@@ -148,7 +148,7 @@ class RecordedVisit(Visit):
         self.retry_at, self.same_as, self.attempt, self.hops = 0.0, "", 1, 0
 
     def __getattr__(self, name: str) -> Any:
-        """Load a missing slot; fields that no corpus records are those of an empty visit."""
+        """Load a missing slot; fields that corpora do not record are those of an empty visit."""
         guide, node = self._guide, self._at
         value: Any
         if name == "node":
@@ -183,7 +183,7 @@ def judgements_for(
     out: Path | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Judgements:
-    """Return the judgements of a judge that is given the subject's words, examples or model, cached under `out`.
+    """Return the judgements of a judge that gets the subject's words, examples or model, cached under `out`.
 
     `score` returns the scores stored in a graph.
     """
@@ -235,13 +235,13 @@ def judge_maker(index: CorpusIndex, subject: HuntSubject, description: str, judg
 
 
 def learning_reason(judge: str) -> str:
-    """Return why a judge's answers change during a crawl; empty if they do not."""
+    """Return why a judge's judgements change during a crawl; empty if they do not."""
     name, given = parse_spec(judge)
     judge_class = JUDGE_REGISTRY.maker(name)
     idf = describe(name).get("idf") if name in JUDGE_REGISTRY else None
     if idf is not None and given.get("idf", idf[1]) == "learned":
         return f"the judge {name} learns idf as it goes (write {name},idf=background or idf=none)"
     code = getattr(inspect.getattr_static(judge_class, "learn", None), "__code__", None)
-    if code is not None and code.co_names:  # its learn() does something
+    if code is not None and code.co_names:  # learn() has a body
         return f"the judge {name} learns from the pages it sees"
     return ""

@@ -48,7 +48,7 @@ class CorpusReadings(Vocabulary):
         self.index, self.words, self.languages = index, words, languages
         self.start, self.every, self.vectors = columns["start"], columns["every"], columns["vectors"]
         self.link_words: dict[str, Any] = {}
-        # pages, some 50 kB each
+        # cached pages, about 50 kB each
         self._page, self._reading = lru_cache(10_000)(index.page), lru_cache(10_000)(self._read)
         self._append(words)
         self._fit()
@@ -74,7 +74,7 @@ class CorpusReadings(Vocabulary):
         return replace(page, links=replace(page.links, facets={}), flags=[], data={})
 
     def reading(self, page: Page) -> tuple[PageWords, NDArray[np.int32]]:
-        """Return a page by the corpus's word numbers, and its unique words in the order of their first occurrence."""
+        """Return a page by the corpus's word numbers, and its unique words in order of first occurrence."""
         return self._reading(self.index.number_of[page.node])
 
     def _read(self, node: int) -> tuple[PageWords, NDArray[np.int32]]:
@@ -119,7 +119,7 @@ class CrawlWords(Vocabulary):
         self.number[known:] = np.arange(BREAK, 0)
 
     def read(self, page: Page) -> PageWords:
-        """Return the same as tokenising the page: known words are only renumbered."""
+        """Return the page's words as tokenising would, by renumbering known ones."""
         reading, order = self._readings.reading(page)
         new = order[self.number[order] < 0]
         self.number[new] = np.arange(len(self.terms), len(self.terms) + len(new))
@@ -167,7 +167,7 @@ class LearningJudgements:
 
     @cached_property
     def relevance(self) -> NDArray[np.floating[Any]]:
-        """Relevance of each page by the judge after it has seen all of them, which no crawl knows."""
+        """Relevance of each page by the judge after it has seen all pages, which no crawl knows."""
         judge = self.begin(())
         relevance = np.array([judge.visit(node, node + 1).relevance for node in range(len(self.index))])
         relevances_now = judge.apply_update(force=True)
@@ -175,7 +175,7 @@ class LearningJudgements:
 
 
 class TrialJudge:
-    """The judge of one crawl; pages must be passed in the order of its visits."""
+    """Judge of one crawl; pages must be passed in the order of its visits."""
 
     def __init__(self, guide: LearningJudgements, seeds: Iterable[int], wants: Sequence[str]) -> None:
         self.index, self._readings = guide.index, guide.readings
@@ -213,7 +213,7 @@ class TrialJudge:
         return visit
 
     def apply_update(self, force: bool = False) -> NDArray[np.floating[Any]] | None:
-        """Apply a pending model update; return the relevance of all pages in the order of visits, or None."""
+        """Apply a pending model update; return the relevance of all visited pages in order, or None."""
         if self._learner is None:
             return None
         began = process_time()

@@ -19,9 +19,9 @@ from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.reachability import targets
 from lycosa_lab.simulation import Trace
 
-LINKS = 6  # default depth of the look-ahead
+LINKS = 6  # default depth of the look-ahead in links
 
-LARGEST = 10_000_000  # links; more take longer than minutes and 2 GB
+LARGEST = 10_000_000  # maximum number of links; more need several minutes and over 2 GB
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ def look_ahead(
     """
     began = perf_counter()
     crawl = _Crawl(index, np.asarray(truth, np.float64), links, seen)
-    # surveys are rare enough to visit at most 10,000 links per step on average
+    # recompute means so rarely that they cost at most 10,000 links per step on average
     every = max(1, links * len(index.child) // 10_000)
     fetched: list[int] = []
     for node in dict.fromkeys(seeds):
@@ -76,7 +76,7 @@ class _Crawl:
         self.hidden = np.ones(len(index), np.bool_)
         self.mean, self.size = self.gains.copy(), np.where(self.free, 0.0, 1.0)
         self.heap: list[tuple[float, int, int]] = []
-        self.discovery: dict[int, int] = {}  # discovery number of each frontier node, for ties
+        self.discovery: dict[int, int] = {}  # discovery number of each frontier node, to break ties
         self.found = 0
 
     def open(self, node: int) -> None:
@@ -88,7 +88,7 @@ class _Crawl:
         self.hidden[children] = False
 
     def pick(self) -> int:
-        """Return the frontier's node with the best mean, or -1. Means only fall, so few entries are re-evaluated."""
+        """Return the frontier's node with the best mean, or -1; as means only fall, few entries are re-evaluated."""
         while self.heap:
             _, discovery, node = heappop(self.heap)
             now = -self._current_mean(node)
@@ -125,7 +125,7 @@ class _Crawl:
         if self.gains[self.hidden].any():
             parent, child = self._links_to_hidden()
             for _ in range(self.links):
-                good = mean[child] > self.gains[parent]  # others would only lower the mean
+                good = mean[child] > self.gains[parent]  # other children would only lower the mean
                 mean, size = self._extend(parent[good], child[good], mean, size, own)
         else:  # all relevant nodes are in the frontier
             self.links = 0
@@ -161,7 +161,7 @@ class _Crawl:
         means = np.divide(values, sizes, out=np.zeros(len(values)), where=sizes > 0)
         best = np.maximum.reduceat(means, first)
         at = np.flatnonzero(means == np.repeat(best, lengths))
-        at = at[np.diff(parent[at], prepend=-1) != 0]  # the shortest of equals
+        at = at[np.diff(parent[at], prepend=-1) != 0]  # of equal means the shortest prefix
         grown = best > self.gains[heads]
         mean, size = self.gains.copy(), own.copy()
         mean[heads[grown]], size[heads[grown]] = best[grown], sizes[at][grown]

@@ -1,4 +1,4 @@
-"""Measures of a run, computed from gains: the relevance of each fetched page in the order of fetching.
+"""Measures of a crawl, computed from its gains: the relevance of each fetched page in the order of fetching.
 
 Seeds and pages used for training are excluded. A crawl that runs out of links keeps its sum at later budgets; `harvest`
 is over the pages it fetched, so report `fetched` with it; `area` is over the whole budget.
@@ -21,13 +21,13 @@ Nodes: TypeAlias = NDArray[np.integer[Any]]
 
 
 def gains(trace: Trace, subject: HuntSubject, truth: ArrayLike | None = None) -> Floats:
-    """Return the gain of each counted page, by the subject's truth (1 or 0 for classes) or another."""
+    """Return the gain of each counted page by the subject's truth (1 or 0 for classes), or by `truth` if given."""
     worth = np.asarray(subject.truth if truth is None else truth)
     return worth[subject.counted(trace.found)].astype(np.float64)
 
 
 def targets(trace: Trace, subject: HuntSubject, truth: ArrayLike | None = None) -> float:
-    """Sum the truth of all nodes except the seeds and the seen ones."""
+    """Return the summed truth of all nodes except seeds and training pages."""
     worth = np.where(subject.unseen, subject.truth if truth is None else truth, 0.0)
     worth[trace.nodes[: trace.seeds]] = 0.0
     return float(worth.astype(np.float64).sum())
@@ -44,7 +44,7 @@ def fetched(gains: ArrayLike, budgets: ArrayLike) -> NDArray[np.int64]:
 
 
 def steps_to(last: int, points: int = 60) -> NDArray[np.int64]:
-    """Return evenly spaced steps from the first to the last, to draw a curve at.
+    """Return evenly spaced steps of a curve, from 1 to `last`.
 
     >>> steps_to(5, 3).tolist(), steps_to(2).tolist()
     ([1, 3, 5], [1, 2])
@@ -59,9 +59,9 @@ def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
 
 
 def exhausted(gains: ArrayLike, budget: int) -> bool:
-    """Return whether the last quarter of a budget brought at most a twentieth of the relevant pages (gain .5 or more).
+    """Return whether the last quarter of a budget had at most a twentieth of the relevant pages (gain .5 or more).
 
-    Two crawls that both end so with the same pages can't be distinguished: no relevant pages were left.
+    Two exhausted crawls with the same number of pages can't be distinguished, as no relevant pages were left.
 
     >>> exhausted([1, 1, 1, 0, 0, 0, 0, 0], 8), exhausted([1, 0, 0, 1], 4)
     (True, False)
@@ -71,7 +71,7 @@ def exhausted(gains: ArrayLike, budget: int) -> bool:
 
 
 def polite(hosts: ArrayLike) -> Floats:
-    """Return the time of each request if pages stay in order, a host is asked once a second, and requests take no time.
+    """Return when each request is sent, with one per second and host, in this order; requests take no time.
 
     time(i) = max(time(i - 1), time of the last page of the same host + 1)
     """
@@ -185,7 +185,7 @@ def precision_distance(picked: ArrayLike, best: ArrayLike, window: int = 1000) -
     begin = np.maximum(0, end - window)
     with np.errstate(invalid="ignore"):
         smoothed: Floats = (sums[end] - sums[begin]) / (counts[end] - counts[begin])
-    return smoothed.round(12)  # removes rounding errors of differences of sums
+    return smoothed.round(12)  # rounding errors of differences of sums
 
 
 def overlap(a: Nodes, b: Nodes) -> float:
@@ -251,7 +251,7 @@ def _centred(values: ArrayLike) -> Floats:
     column = np.asarray(values, np.float64)
     if not len(column):
         return column
-    if column.min() == column.max():  # rounding of the mean would leave residuals that correlate
+    if column.min() == column.max():  # the rounded mean would leave residuals that correlate
         return np.zeros(len(column))
     centred: Floats = column - column.mean()
     return centred

@@ -18,7 +18,7 @@ from lycosa.core.progress import ProgressCallback
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_shared: tuple[Any, ...]  # arguments common to all items, set when a worker starts
+_shared: tuple[Any, ...]  # arguments common to all items; set when a worker starts
 
 
 def map_parallel(
@@ -46,7 +46,7 @@ def map_parallel(
     try:
         futures = [pool.submit(_work, work, item) for item in items]
         for number, future in enumerate(as_completed(futures), 1):
-            future.result()  # the first failure cancels the rest
+            future.result()  # the first failure cancels the remaining items
             progress(noun, number, len(items))
         pool.shutdown()
     except BaseException as error:
@@ -76,7 +76,7 @@ def _start(*shared: Any) -> None:
     import numpy  # noqa: F401  # before its threads are limited: cores are spread over already
 
     threads.limit_threads()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: only the parent handles it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes, but only the parent handles it
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 

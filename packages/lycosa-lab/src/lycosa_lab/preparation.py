@@ -37,10 +37,10 @@ from lycosa_lab.cache import corpus_digest, digest
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.subjects import HuntSubject, labelled, seeded_random
 
-TRAINING_SHARE = 0.25  # share of the pages that a model and rules may learn from
+TRAINING_SHARE = 0.25  # share of the pages used to train a model and rules
 BROWSING_SHARE = 0.4  # share of the relevant pages that browsing sessions may visit
-SAMPLE_SHARE, MAX_SAMPLE = 0.2, 4000  # share of the labelled pages that a model is trained on, and their maximum number
-SESSIONS = 60  # browsing sessions
+SAMPLE_SHARE, MAX_SAMPLE = 0.2, 4000  # share of the labelled pages used to train a model, and their maximum number
+SESSIONS = 60  # number of browsing sessions
 
 
 def prepare(
@@ -51,7 +51,7 @@ def prepare(
     random_seed: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> HuntSubject:
-    """Return the subject with the model, rules or browsing it needs, cached under `out`; failures go to `lacking`.
+    """Return the subject with the training data it needs, cached under `out`; reasons of failures are in `lacking`.
 
     A model separates the subject from the other classes; small ones among these are merged into their parents. Rules
     are learned from the same pages and their links. Browsing is simulated: a session starts at a random page off the
@@ -87,7 +87,7 @@ class _Work:
         return seeded_random(self.random_seed, purpose, self.subject.name)
 
     def open(self) -> NDArray[np.bool_]:
-        """Mask of the nodes that a model and rules may read: a share of the relevant ones and of the others."""
+        """Mask of the nodes used to train a model and rules: a share of the relevant ones and of the others."""
         relevant = self.subject.truth > 0
         return self._first(relevant, TRAINING_SHARE) | self._first(~relevant, TRAINING_SHARE)
 
@@ -97,7 +97,7 @@ class _Work:
         return self._first(relevant, BROWSING_SHARE) | self._first(~relevant, 1.0)
 
     def _first(self, part: NDArray[np.bool_], share: float) -> NDArray[np.bool_]:
-        """Select a share of the nodes: example pages first, the others at random."""
+        """Return a mask of a share of the nodes: example pages first, then random ones."""
         subject = self.subject
         rank = self.seeded_random("open").permutation(len(self.index))
         rank[list(subject.examples)] = -len(rank) - 1
@@ -109,7 +109,7 @@ class _Work:
 
 
 def _cached(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[int]]) -> tuple[Path, list[int]]:
-    """Build something in a temporary directory and move it into place, or reuse it; return it and the pages read."""
+    """Return the path of training data, created atomically or reused, and the pages read for it."""
     subject = work.subject
     known = [subject.name, subject.examples, need, work.random_seed, subject.truth]
     path = Path(out) / "prepared" / f"{need}-{digest(corpus_digest(work.index), *known)}"
@@ -120,7 +120,7 @@ def _cached(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set
         try:
             read_nodes = make(work, beside)
             (beside / "looked.json").write_text(json.dumps(sorted(read_nodes)), encoding="utf-8")
-            with suppress(OSError):  # another process was first
+            with suppress(OSError):  # another process was faster
                 beside.rename(path)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
@@ -128,7 +128,7 @@ def _cached(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set
 
 
 def address(node: int) -> str:
-    """Return the URL of a node in tables and records: names of a corpus need not be URLs."""
+    """Return the URL of a node in tables and records, as names of a corpus need not be URLs."""
     return f"http://corpus.invalid/{node}"
 
 
@@ -235,20 +235,20 @@ def _class_of_each(work: _Work) -> dict[int, str]:
         int(node): name if member[node] else index.classes[index.class_of[start[node]]]
         for node in np.flatnonzero(labelled(index))
     }
-    # no other class is labelled: unlabelled pages are the negatives
+    # no other class is labelled, so unlabelled pages are the negatives
     if all(label == name for label in classes.values()):
         classes |= {int(node): "no class" for node in np.flatnonzero(~labelled(index))}
     return classes
 
 
 def _merge(chosen: dict[int, str], subject: str) -> None:
-    """Merge small classes other than the subject into their parents, as `lycosa train` does."""
+    """Merge small classes except the subject into their parents, as `lycosa train` does."""
     counts = Counter(label for label in chosen.values() if label != subject)
     if len(counts) < 2:
         return
     try:
         new = choose_classes(counts, whole_tree=True).of
-    except InputError:  # all would fall into one
+    except InputError:  # all classes would be merged into one
         return
     for node, label in list(chosen.items()):
         if label != subject and label in new:

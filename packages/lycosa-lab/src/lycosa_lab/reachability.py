@@ -13,13 +13,13 @@ from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
 from lycosa_lab.corpus_index import CorpusIndex
 
-FAR = np.iinfo(np.int32).max  # nothing relevant can be reached
+FAR = np.iinfo(np.int32).max  # distance without a path to a relevant node
 
 Nodes = Sequence[int] | NDArray[np.integer[Any]]
 
 
 def targets(start: NDArray[np.int64], target: NDArray[np.int32], nodes: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
-    """Return the concatenated targets of some nodes: `child_start` and `child` of an index, or the reverse."""
+    """Return the concatenated link targets of nodes; `start` and `target` are columns of an index, or their reverse."""
     reached: NDArray[np.int32] = target[runs(start[nodes], start[nodes + 1] - start[nodes])]
     return reached
 
@@ -34,7 +34,7 @@ def distances_from(index: CorpusIndex, seeds: Nodes, seen: NDArray[np.bool_] | N
     paid = 0
     while len(nodes):
         beyond = [np.zeros(0, np.int64)]
-        while len(nodes):  # a seen node is as near as the page that links to it
+        while len(nodes):  # a seen node costs nothing, so it is as near as the page that links to it
             linked = targets(index.child_start, index.child, nodes)
             nodes = np.unique(linked[distance[linked] < 0])
             free = seen[nodes] if seen is not None else np.zeros(len(nodes), np.bool_)
@@ -95,9 +95,8 @@ def upper_bound(
     The i-th paid node v_i of a crawl is at most i links from the seeds: d(v_i) <= i. The best of *all* sequences of
     different nodes with d(v_i) <= i is thus an upper bound. It is found by taking, for i = 1 ... b, the largest
     remaining node with d <= i: read backwards, these are unit jobs with deadlines, for which the greedy choice is
-    optimal by exchange. One pass serves all budgets. Nodes with negative truth are ignored.
-
-    Seeds count nothing, and `seen` nodes cost and count nothing.
+    optimal by exchange. One pass serves all budgets. Nodes with negative truth are ignored. Seeds count nothing, and
+    `seen` nodes cost and count nothing.
     """
     if any(budget < 0 for budget in budgets):
         raise InputError("out-of-range", f"budget {min(budgets)} is negative: it must be a number of pages")

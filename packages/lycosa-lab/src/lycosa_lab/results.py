@@ -32,20 +32,20 @@ from lycosa_lab.simulation import Trace
 from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.trial_strategies import ORACLE, input_group, label, look_ahead_links, wants
 
-# Columns of results.csv, a row for each trial and budget: see docs/howto/lab.md.
+# Columns of results.csv, with a row per trial and budget: see docs/howto/lab.md.
 COLUMNS = (
     "corpus", "mode", "subject", "strategy", "given", "seed_set", "start", "repetition", "budget", "fetched", "found",
     "score", "harvest", "recall", "relative", "ahead", "sites", "area",
 )  # fmt: skip
 
-Start = tuple[str, int, int]  # topic, seed set and repetition: shared by trials of several strategies
-Unit = tuple[str, int]  # topic and seed set: intervals are drawn over these, repetitions are averaged before
-Row = dict[str, Any]  # of results.csv: see COLUMNS
+Start = tuple[str, int, int]  # topic, seed set and repetition: the same for all strategies
+Unit = tuple[str, int]  # topic and seed set: repetitions are averaged, then intervals are drawn over these
+Row = dict[str, Any]  # row of results.csv: see COLUMNS
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial and, once it was run, its trace. `trace.seconds` is not part of the result."""
+    """A trial and, once it has run, its trace. `trace.seconds` is not part of the result."""
 
     strategy: str
     subject: str
@@ -53,7 +53,7 @@ class Trial:
     repetition: int
     trace: Trace = field(default_factory=lambda: Trace(np.zeros(0, np.int32), 0), repr=False, compare=False)
     seeds: tuple[int, ...] = ()
-    key: str = ""  # name of its file
+    key: str = ""  # name of its result file
 
     @property
     def start(self) -> Start:
@@ -72,7 +72,7 @@ class ExperimentResults:
     subjects: dict[str, HuntSubject]
     outcomes: list[Trial] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)  # exclusions, failures, strategies that beat the oracle
-    failed: list[str] = field(default_factory=list)  # trials with an error in a strategy
+    failed: list[str] = field(default_factory=list)  # trials whose strategy raised an error
     kept: Path | None = None  # directory of cached judgements
     _guides: dict[str, Judgements] = field(default_factory=dict, init=False, repr=False)
     _bounds: dict[Unit, list[float]] = field(default_factory=dict, init=False, repr=False)
@@ -104,10 +104,10 @@ class ExperimentResults:
         return self.guide(subject).relevance if (mode or self.mode) == AS_PUBLISHED else self.subjects[subject].truth
 
     def gains(self, outcome: Trial, mode: str = "") -> Floats:
-        """Return the gain of each page of a crawl in order, without seeds and seen pages.
+        """Return the gain of each page of a crawl in order, without seeds and training pages.
 
-        The look-ahead oracle stands for the optimum: after each page it is credited with the better of its own crawl
-        and the greedy oracle's.
+        The look-ahead oracle approximates the optimum, so after each page it is credited with the better of its own
+        crawl and the greedy oracle's.
         """
         subject, truth = self.subjects[outcome.subject], self.truth(outcome.subject, mode)
         own = measures.gains(outcome.trace, subject, truth)
@@ -120,7 +120,7 @@ class ExperimentResults:
 
     @cached_property
     def ahead(self) -> dict[Start, Trial]:
-        """Trials of the look-ahead oracle, if present; of several, the one with the largest depth."""
+        """Trials of the look-ahead oracle, if present; of several, those with the largest depth."""
         return self.starts(max(filter(look_ahead_links, self.strategies), key=look_ahead_links, default=""))
 
     @cached_property
@@ -169,7 +169,7 @@ class ExperimentResults:
         }
 
     def _share(self, outcome: Trial, budgets: Sequence[int], yardstick: Mapping[Start, Trial]) -> Floats:
-        """Return the score as a share of an oracle's from the same seeds; nan without one."""
+        """Return a crawl's score as a share of an oracle's from the same seeds; nan without one."""
         share = np.full(len(budgets), math.nan)
         if outcome.start in yardstick:
             score, base = (measures.found(self.gains(one), budgets) for one in (outcome, yardstick[outcome.start]))
@@ -264,7 +264,7 @@ class ExperimentResults:
 
 
 def read_rows(directory: Path, corpus: str) -> list[Row]:
-    """Return the rows of another experiment's results.csv; raise InputError if they are bad or of another corpus."""
+    """Return the rows of another experiment's results.csv; raise InputError if damaged or of another corpus."""
     path = directory / "results.csv"
     try:
         with open(path, encoding="utf-8", newline="") as lines:

@@ -30,12 +30,12 @@ from lycosa_lab.learning_judges import LearningJudgements, TrialJudge
 
 @dataclass
 class Trace:
-    """Nodes fetched by a run in order, seeds first; all measures are computed from it."""
+    """Nodes fetched by a crawl in order, seeds first; all measures are computed from it."""
 
     nodes: NDArray[np.int32]
     seeds: int  # number of leading seeds, which are never counted
     ending: str = ""
-    seconds: float = 0.0  # CPU of all steps without the judge: not part of the result
+    seconds: float = 0.0  # CPU time of all steps except the judge; not part of the result
     arms: list[str] = field(default_factory=list)  # for a bandit, the arm that chose each node
 
     @property
@@ -52,10 +52,10 @@ def simulate(
     seen: NDArray[np.bool_] | None = None,
     memory_rows: int = 0,
 ) -> Trace:
-    """Crawl from the seeds until `budget` further nodes are fetched, or none is left.
+    """Crawl from the seeds until `budget` further nodes are fetched or none is left.
 
-    Nodes marked `seen` (in training) are fetched without using the budget. `memory_rows` limits the rows in memory; the
-    others are spilled as in a crawl (core/spilled_rows.py); 0: no limit.
+    Nodes marked `seen` (used for training) are fetched without using the budget. `memory_rows` limits the rows in
+    memory; the others are spilled as in a crawl (core/spilled_rows.py); 0: no limit.
     """
     for node in seeds:
         if not 0 <= node < len(guide.index):
@@ -109,7 +109,7 @@ _NONE = np.array(0)  # numpy compares with an array twice as fast as with a plai
 
 
 class IndexedTable(Table):
-    """A crawl table whose nodes are numbers of an index, so that resolving links is an array access."""
+    """Crawl table whose nodes are the numbers of an index, so that resolving links is an array access."""
 
     def __init__(self, index: CorpusIndex) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class IndexedTable(Table):
         return row
 
     def visited(self, visit: Visit, row: int, link_relevances: NDArray[np.float32]) -> Step:
-        """Close the row of a visit and add the node's children; there is one link relevance per child."""
+        """Close the row of a visit and add its children; `link_relevances` has one value per child."""
         node = self.node_at.item(row)
         self.close(row)
         targets = self._child[self._start.item(node) : self._start.item(node + 1)].astype(np.intp)

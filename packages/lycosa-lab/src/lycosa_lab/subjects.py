@@ -1,4 +1,4 @@
-"""Subjects of simulated crawls: the ground truth, and the descriptions given to judges and strategies."""
+"""Subjects of simulated crawls: a topic's ground truth, and its descriptions for judges and strategies."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from lycosa_lab.experiments import AS_PUBLISHED, EXAMPLES
 if TYPE_CHECKING:
     from lycosa_lab.judgements import Judgements
 
-MAX_DISTINCTIVE_WORDS = 4  # words of example pages added to a class name to make a query
-MAX_LISTED = 12  # classes in a message
+MAX_DISTINCTIVE_WORDS = 4  # words of example pages added to a class name to form a query
+MAX_LISTED = 12  # maximum number of classes listed in a message
 SCORE = "score"
 
 
@@ -42,16 +42,16 @@ class HuntSubject:
 
     name: str
     truth: NDArray[np.float32]  # relevance of each node; for classes 1 or 0
-    words: str = ""  # a query
+    words: str = ""  # query
     examples: tuple[int, ...] = ()  # nodes of example pages
-    seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))  # used for training; may be empty
-    truth_by: str = "labels"  # labels, scores of the graph, or the name of an independent model
-    model: Path | None = None  # classifier of the corpus' classes (`lycosa train`), trained on seen pages only
+    seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))  # used for training
+    truth_by: str = "labels"  # source of the truth: labels, scores of the graph, or an independent model
+    model: Path | None = None  # classifier of all classes (`lycosa train`), trained on seen pages only
     targets: tuple[str, ...] = ()  # relevant classes of the model
-    browsing: Path | None = None  # made by `lycosa train browse` from simulated browsing that ends at relevant pages
+    browsing: Path | None = None  # simulated browsing that ends at relevant pages, as from `lycosa train browse`
     rules: Path | None = None  # rules between classes (`lycosa train rules`), learned from seen pages
-    notes: list[str] = field(default_factory=list)  # for readers of results
-    lacking: dict[str, str] = field(default_factory=dict)  # reasons why something could not be prepared
+    notes: list[str] = field(default_factory=list)  # remarks shown with the results
+    lacking: dict[str, str] = field(default_factory=dict)  # reason by thing that could not be prepared
 
     @property
     def unseen(self) -> NDArray[np.bool_]:
@@ -78,13 +78,15 @@ def subjects_of(
 ) -> list[HuntSubject]:
     """Return the named classes and branches of a corpus as subjects, or `count` random ones (0: all).
 
-    Random ones have `least` to `most` pages (`most` 0: a fifth of the corpus). Labels decide on relevance; unlabelled
+    Random ones have `least` to `max_pages` pages (0: a fifth of the corpus). Labels decide on relevance; unlabelled
     pages are irrelevant. A graph with scores and no classes has one subject, its scores. Each class has up to
     `examples` example pages, at most a quarter of it.
     """
     if not index.classes:
         return [_of_scores(index, names)]
-    chosen = [_spelt_class(index, name) for name in names] or _random_classes(index, count, least, max_pages, random_seed)
+    chosen = [_spelt_class(index, name) for name in names] or _random_classes(
+        index, count, least, max_pages, random_seed
+    )
     subjects = []
     missing = len(index) - int(np.count_nonzero(labelled(index)))
     for number, name in enumerate(chosen, 1):
@@ -97,7 +99,7 @@ def subjects_of(
 
 
 def as_published(subject: HuntSubject, guide: Judgements) -> HuntSubject:
-    """Return the subject with the guide's judgements as truth, as in some of the papers."""
+    """Return the subject with the guide's judgements as its truth, as in some of the papers."""
     return replace(subject, truth=np.asarray(guide.relevance, np.float32), truth_by=AS_PUBLISHED)
 
 
@@ -109,7 +111,7 @@ def labelled(index: CorpusIndex) -> NDArray[np.bool_]:
 
 
 def seeded_random(random_seed: int, *names: object) -> np.random.Generator:
-    """Return a random generator seeded by a number and some names, equal in every process."""
+    """Return a random generator seeded by a number and names, the same in every process."""
     return np.random.default_rng([random_seed, *(zlib.crc32(str(name).encode()) for name in names)])
 
 
@@ -148,7 +150,7 @@ def _random_classes(index: CorpusIndex, count: int, least: int, max_pages: int, 
     wanted = {name: size for name, size in sizes.items() if name.casefold() not in NEGATIVE_LABELS}
     highest = max_pages or max(len(index) // 5, 1)
     fitting = [name for name, size in wanted.items() if least <= size <= highest]
-    if not fitting and not max_pages and wanted:  # a corpus with a single topic, or with yes/no labels
+    if not fitting and not max_pages and wanted:  # the corpus has a single topic, or yes/no labels
         fitting = [name for name, size in wanted.items() if least <= size < len(index)]
     if not fitting:
         largest = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(MAX_LISTED))
@@ -190,7 +192,7 @@ def _embedded_query(index: CorpusIndex, name: str) -> str:
 
 def _name_words(name: str) -> list[str]:
     last = name.rpartition("/")[2]
-    if last.casefold() in DEFAULT_TARGETS:  # a yes/no label does not describe the topic
+    if last.casefold() in DEFAULT_TARGETS:  # a yes/no label does not describe a topic
         return []
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", last)
     return [word.lower() for word in re.findall(r"[^\W_]+", apart)]

@@ -52,7 +52,8 @@ def compare_strategies(results: ExperimentResults, one: str, other: str, expect:
 def differences(
     results: ExperimentResults, against: str = "", before: Sequence[Row] | None = None
 ) -> list[tuple[str, int, PairedDifference]]:
-    """Return each strategy's harvest less that of `against` (default: the first) or of its own `before`, by budget.
+    """Return by budget each strategy's harvest less that of `against` (default: the first), or than its own in
+    `before`.
 
     Paired on the same topics and seed sets. p is corrected for the number of strategies (Holm).
     """
@@ -77,7 +78,7 @@ def differences(
 
 
 def unpaired(results: ExperimentResults, against: str, before: Sequence[Row]) -> list[str]:
-    """Return remarks on rows of another experiment that can't be compared, or have other seeds."""
+    """Return remarks on rows of another experiment that can't be compared or that have other seeds."""
     there, here = ({(row["subject"], row["seed_set"]): row["start"] for row in rows} for rows in (before, results.rows))
     shared = [unit for unit in here if unit in there]
     others = sum(here[unit] != there[unit] for unit in shared)
@@ -134,7 +135,7 @@ def _differences(results: ExperimentResults, against: str, before: Sequence[Row]
 def _end(results: ExperimentResults, order: Sequence[str]) -> ReportTable:
     budget = results.experiment.budget
     columns = {"recall": "recall", "area": "area", "found": "found", "fetched": "fetched"}
-    if len(np.unique(results.index.hosts)) > 1:  # a single host is not worth a column
+    if len(np.unique(results.index.hosts)) > 1:  # the column is omitted for a single host
         columns["sites"] = "sites"
     if ORACLE in results.strategies:
         columns |= {"relative": "of the oracle's", "ahead": "of look-ahead's"}

@@ -20,11 +20,11 @@ from lycosa_lab.learning_judges import LearningJudgements
 from lycosa_lab.lookahead import LINKS
 from lycosa_lab.subjects import HuntSubject
 
-# Inputs of a strategy, from least to most.
+# Inputs of a strategy, in increasing order.
 GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth")
 
 ORACLE = "oracle"
-LOOK_AHEAD = f"{ORACLE},ahead={LINKS}"  # a lower bound of the optimum
+LOOK_AHEAD = f"{ORACLE},ahead={LINKS}"  # finds a lower bound of the optimum
 MAX_LOOK_AHEAD = 100
 
 PROGRAM = "program"  # an external program: `program,command=python crawler.py`
@@ -42,7 +42,7 @@ def make_trial_strategy(
     random_seed: int,
     description: str = "words",
 ) -> Strategy:
-    """Build a strategy as a crawl would, with words, threshold, targets, files and random seed."""
+    """Create a strategy as a crawl would, with words, threshold, targets, files and random seed."""
     if kind(text) == TAXONOMY and not guide.data:
         raise InputError("conflicting-options", f"{text} needs the classes of pages: set description to model")
     facts: dict[str, Any] = {
@@ -76,7 +76,7 @@ def make(text: str, **facts: Any) -> Strategy:
 
 
 def check(text: str, budget: int = 1) -> None:
-    """Raise InputError unless the strategy exists and accepts these parameters."""
+    """Raise InputError unless the strategy exists and accepts its parameters."""
     name, parameters = parse_spec(text)
     strategy_class(name)
     if not parameters and name != PROGRAM:
@@ -89,7 +89,7 @@ def check(text: str, budget: int = 1) -> None:
             if name != PROGRAM:
                 make(name, **facts)
         except InputError:
-            return  # without parameters it fails too: it needs something that is prepared when the experiment runs
+            return  # it needs data that is prepared when the experiment runs
         raise
 
 
@@ -118,7 +118,7 @@ def look_ahead_links(text: str) -> int:
 
 
 def needs(text: str) -> set[str]:
-    """Return the names of training data that `prepare` must make for a strategy."""
+    """Return the names of training data that `prepare` must create for a strategy."""
     files: set[str] = set()
     for part in _parts(text):
         if "file" not in parse_spec(part)[1]:
@@ -151,10 +151,10 @@ def wants(texts: list[str]) -> tuple[str, ...]:
 
 
 def input_group(text: str, description: str) -> str:
-    """Return the input of a strategy, one of GROUPS, so that only equals are compared.
+    """Return the input of a strategy, one of GROUPS, so that only strategies with the same input are compared.
 
-    Strategies without a judge are given nothing, even if one judges the pages. A query is words, or the scores of a
-    graph, which stem from a query.
+    Strategies without a judge get nothing, even if one judges the pages. A query is words, or the scores of a graph,
+    which stem from a query.
     """
     one_of("description", description, DESCRIPTIONS)
     given = {"examples": "examples", "model": "taxonomy"}.get(description, "query")
@@ -164,7 +164,7 @@ def input_group(text: str, description: str) -> str:
     }  # fmt: skip
     parts = _parts(text)
     groups = [of_kind[kind(part)] for part in parts]
-    if parts != [text]:  # the reward of a bandit comes from the judge, regardless of its arms' needs
+    if parts != [text]:  # a bandit's reward comes from the judge, whatever its arms need
         groups.append(given)
     return max(groups, key=GROUPS.index)
 

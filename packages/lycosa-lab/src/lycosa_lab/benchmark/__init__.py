@@ -33,7 +33,7 @@ from lycosa_lab.subjects import HuntSubject, subjects_of
 from lycosa_lab.trial_strategies import ORACLE, label
 
 SEEDS, EXAMPLES = 3, 20
-CRAWLS = 12  # minimum crawls of an entrant per cell: the relevance of the first 100 pages depends on the seeds
+CRAWLS = 12  # minimum crawls of an entrant per cell, because the first 100 pages depend much on the seeds
 POINTS = 25
 NOTE = (
     "Share: relevant pages found over those of an oracle that knows the whole graph and looks ahead, near the "
@@ -61,8 +61,8 @@ class BenchmarkSetting(NamedTuple):
 class BenchmarkSize:
     """Amount of work: topics, seed draws, settings and budgets."""
 
-    subject_count: int = 0  # topics per corpus; 0: default of the corpus, -1: all
-    seed_sets: int = 0  # draws of seeds per topic; 0: enough for CRAWLS per cell
+    subject_count: int = 0  # topics per corpus; 0: the corpus's default, -1: all
+    seed_sets: int = 0  # sets of seeds per topic; 0: enough for CRAWLS per cell
     seeds: tuple[str, ...] = ("on-topic", "off-topic")
     description: tuple[str, ...] = ("words", "examples")
     budgets: tuple[int, ...] = (100, 500, 1000)
@@ -188,7 +188,7 @@ def benchmark(
 
 
 def described_subjects(index: CorpusIndex, topics: Sequence[str], description: str) -> list[HuntSubject]:
-    """Return subjects described by words, or by examples without words: the name of a topic would serve as a query."""
+    """Return subjects described by words, or by examples only, as the name of a topic would serve as a query."""
     if description == "words":
         return subjects_of(index, topics)
     return [replace(subject, words="") for subject in subjects_of(index, topics, examples=EXAMPLES)]
@@ -221,7 +221,7 @@ def _steps(budget: int) -> list[int]:
 
 @dataclass(frozen=True)
 class CellComparison:
-    """A cell with scent and its best rival, picked with hindsight."""
+    """A cell with the results of scent and of its best rival, picked with hindsight."""
 
     cell: BenchmarkCell
     scent: Interval
@@ -230,11 +230,11 @@ class CellComparison:
     ahead: PairedDifference
     topics: int
     greedy: TableCell  # scent's share of the greedy oracle's score
-    ruling: Ruling  # on the claim that the rival is not better
+    ruling: Ruling  # ruling on the claim that the rival is not better
 
 
 def compare_cells(run: BenchmarkRun) -> list[CellComparison]:
-    """Return all cells that have a rival, with p corrected for the number of cells."""
+    """Return the comparisons of all cells that have a rival, with p corrected for their number."""
     known = {cell: one for cell, crawls in run.cells.items() if (one := _compare_cell(cell, crawls)) is not None}
     ahead = corrected({cell: one.ahead for cell, one in known.items()})
     return [replace(one, ahead=ahead[cell]) for cell, one in known.items()]

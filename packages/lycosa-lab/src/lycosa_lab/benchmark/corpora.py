@@ -15,23 +15,23 @@ from lycosa.training.record import NEGATIVE_LABELS
 from lycosa_lab.corpora.loading import open_corpus
 from lycosa_lab.corpus_index import FACTS, CorpusIndex
 
-DEVELOPMENT, REPORT = "development", "report"  # halves of the topics: one to develop on, one to report
+DEVELOPMENT, REPORT = "development", "report"  # halves of the topics: one for development, one for reports
 
-# Minimum and maximum pages of a topic.
+# minimum and maximum number of pages of a topic
 MIN_TOPIC_PAGES, MAX_TOPIC_PAGES = 25, 600
-MAX_TOPIC_SHARE = 1 / 3  # share of the corpus; a larger class is a catch-all rather than a topic
+MAX_TOPIC_SHARE = 1 / 3  # maximum share of the corpus; a larger class is a catch-all instead of a topic
 
 EMBEDDED, LARGE, SMALL = "embedded", "embedded-large", "embedded-small"
 
 
 @dataclass(frozen=True)
 class BenchmarkCorpus:
-    """Source files, labels and checksums of a corpus."""
+    """Source files, labels and checksums of a benchmark corpus."""
 
     source: str  # a file in the directory of corpora, or a source of `lycosa lab index`
     labels: str = ""
-    sha256: tuple[str, ...] = ()  # of source and labels; empty for generated corpora
-    topics: int = 8  # default number
+    sha256: tuple[str, ...] = ()  # digests of source and labels; empty for generated corpora
+    topics: int = 8  # default number of topics
     halves: dict[str, str] = field(default_factory=dict, hash=False)  # checksums of the topic names in each half
 
 
@@ -66,14 +66,14 @@ CORPORA = {
     EMBEDDED: BenchmarkCorpus(
         "embedded:pages=3000,seed=1", halves={DEVELOPMENT: "dc374c976e0bf236", REPORT: "716e0ab638ed4ffe"}
     ),
-    LARGE: BenchmarkCorpus("embedded:pages=15000,seed=1"),  # for budgets of 5,000 pages; with --full
-    SMALL: BenchmarkCorpus("embedded:pages=600,seed=1", topics=2),  # with --quick
+    LARGE: BenchmarkCorpus("embedded:pages=15000,seed=1"),  # for budgets of 5,000 pages, with --full
+    SMALL: BenchmarkCorpus("embedded:pages=600,seed=1", topics=2),  # for --quick
 }  # fmt: skip
 
 
 @dataclass
 class AvailableCorpus:
-    """An opened corpus with the topics of one half."""
+    """An opened benchmark corpus with the topics of one half."""
 
     name: str
     index: CorpusIndex
@@ -140,7 +140,7 @@ def _open_known(name: str, corpora: Path | None, half: str, keep: Path, progress
 
 
 def _open_user_index(name: str, half: str) -> AvailableCorpus:
-    """Open an index of the user, with topics chosen by the same rule."""
+    """Open an index of the user, with topics chosen by the rule of the benchmark."""
     if not (Path(name) / FACTS).is_file():
         raise InputError("unknown-name", f"unknown corpus {name!r}: name an index or one of {', '.join(CORPORA)}")
     index = CorpusIndex.open(name)
@@ -152,7 +152,7 @@ def _open_user_index(name: str, half: str) -> AvailableCorpus:
 
 
 def half_of(name: str) -> str:
-    """Return the half of a topic, the same in every corpus: the last bit of its checksum."""
+    """Return the half of a topic by the last bit of its checksum, so that it is the same in every corpus."""
     return REPORT if zlib.crc32(name.encode()) % 2 else DEVELOPMENT
 
 
@@ -161,7 +161,7 @@ def is_within(name: str, other: str) -> bool:
 
 
 def topics_of_half(index: CorpusIndex, half: str) -> list[str]:
-    """Return the topics of a half in hash order, none within another one: fitting sizes first, then larger ones."""
+    """Return the disjoint topics of a half in hash order: those of a fitting size first, then larger ones."""
     sizes = {
         name: size
         for name, size in index.sizes().items()

@@ -17,7 +17,7 @@ PUBLISHED = (
     "link-score", "nb-links", "soft-focus",
 )  # fmt: skip
 
-# The published strategies that led most cells, without those that need WordNet or training.
+# published strategies that led most cells, except those that need WordNet or training
 BEST = ("shark-search", "link-context", "best-first", "mab_var", "nb-links", "fl_n")
 
 _MODERN = re.compile("201[6-9]|20[2-9][0-9]")  # publication years

@@ -28,7 +28,7 @@ from lycosa_lab.tables import findings
 
 
 def settings(*only: str) -> list[inspect.Parameter]:
-    """Return the settings of an experiment as command-line options; with `only`, just these and without defaults."""
+    """Return the settings of an experiment as command-line options; with `only`, just these, without defaults."""
     kinds, usual = get_type_hints(Experiment), Experiment("", "", []).as_dict()
     parameters = []
     for item in fields(Experiment):

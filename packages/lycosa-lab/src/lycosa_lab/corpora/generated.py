@@ -1,4 +1,4 @@
-"""Generated graphs of the paper's size: nodes and links with scores, without pages."""
+"""Generated graphs of the sizes in Gouriten et al. 2014: nodes and links with scores, without pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa_lab.corpus_index import CorpusIndex, map_file
 from lycosa_lab.index_writer import save_index, unfinished_index
 
-CHUNK = 1 << 21  # links generated at a time
+CHUNK = 1 << 21  # links generated at once
 
 POPULAR = 0.9  # in-degree falls with rank ** -.9: the tail of its distribution has the exponent 1 / .9
 
@@ -30,7 +30,7 @@ class GraphShape:
     edges: int
     share: float
     edge_share: float
-    tail: float  # of the out-degree: the smaller, the heavier
+    tail: float  # exponent of the out-degree: the smaller, the heavier the tail
     longest: int  # maximum links per page
 
     def of(self, nodes: int | None) -> GraphShape:
@@ -224,7 +224,7 @@ class _GraphGenerator:
         n = self.kind.nodes
         nodes = np.arange(n) if n <= 4 * SAMPLED else np.sort(rng.integers(0, n, SAMPLED))
         degree = self.degree[self.place_of[nodes]]
-        drawn = np.cumsum(degree) <= 2 * CHUNK  # a few long pages suffice
+        drawn = np.cumsum(degree) <= 2 * CHUNK  # a few pages with many links suffice
         source, target = self._links(nodes[drawn], degree[drawn], rng)
         promise = self._link_probability(nodes[drawn][source], target)
         low, high = 0.0, 1e6

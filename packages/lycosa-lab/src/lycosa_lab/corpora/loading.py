@@ -71,7 +71,7 @@ def make_index(
 def open_corpus(
     source: str, keep: Path, progress: ProgressCallback = no_progress, *, labels: str = "", exclude: Sequence[str] = ()
 ) -> CorpusIndex:
-    """Open an index; index any other source into `keep` first, again when its files have changed."""
+    """Open an index; first index any other source into `keep`, again whenever its files have changed."""
     if (Path(source) / FACTS).is_file():
         return CorpusIndex.open(source)
     files = [Path(name) for name in (source, labels) if name and Path(name).is_file()]
@@ -127,7 +127,7 @@ def _kind_of_directory(path: Path) -> str:
 
 
 def url_filter(exclude: Sequence[str], account: Account) -> UrlFilter:
-    """Return a filter that rejects and counts URLs that contain, or with * or ? match, one of the patterns."""
+    """Return a filter that rejects and counts URLs that contain a pattern, or match it if it has * or ?."""
     if "" in exclude:
         raise InputError("bad-pattern", "--exclude '' would leave out every page: give a part of a URL")
 

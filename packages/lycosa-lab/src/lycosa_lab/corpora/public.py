@@ -35,7 +35,7 @@ from lycosa_lab.index_writer import RecordedPage
 
 MAX_DOWNLOAD_BYTES, MAX_UNPACKED_BYTES, MAX_MEMBERS = 1_000_000_000, 4_000_000_000, 1_000_000
 
-# The line under an article's title that names its categories.
+# Line under an article's title with its categories.
 _SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)
 
 
@@ -59,7 +59,7 @@ def files(name: str, progress: ProgressCallback = no_progress) -> list[Path]:
 
 
 def pages(name: str, account: Account, progress: ProgressCallback = no_progress) -> Iterator[RecordedPage]:
-    """Yield the pages of a corpus, without pages and text that give away its labels."""
+    """Yield the pages of a corpus, without pages and text that reveal its labels."""
     return corpus(name).read(files(name, progress), account)
 
 
@@ -113,7 +113,7 @@ def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
 
 
 def _wikispeedia(files: list[Path], account: Account) -> Iterator[RecordedPage]:
-    """Yield the pages below wpcd/, without the category lines and lists of articles that give away the labels."""
+    """Yield the pages below wpcd/, without the category lines and lists of articles that reveal the labels."""
     classes, known = _categories(files[0]), set()
     for name, read in members(files[1]):
         parts = name.parts[name.parts.index("wpcd") + 1 :] if "wpcd" in name.parts else ()
@@ -135,7 +135,7 @@ def _wikispeedia(files: list[Path], account: Account) -> Iterator[RecordedPage]:
 
 
 def _categories(path: Path) -> dict[str, list[str]]:
-    """Return the categories of articles: lines of an article's name, a tab, and subject.A.B."""
+    """Return the categories of articles from lines of an article's name, a tab, and subject.A.B."""
     classes: dict[str, list[str]] = {}
     for name, read in members(path):
         if name.name == "categories.tsv":
@@ -150,7 +150,7 @@ def _categories(path: Path) -> dict[str, list[str]]:
 
 
 def _webkb(files: list[Path], account: Account) -> Iterator[RecordedPage]:
-    """Yield the pages in class/university/address; the address has ^ for slashes, the file starts with HTTP headers."""
+    """Yield the pages in files class/university/URL, whose URL has ^ for slashes; files start with HTTP headers."""
     for name, read in members(files[0]):
         if len(name.parts) < 3 or not name.name.startswith(("http:^^", "https:^^")):
             account.left_out["files that are no pages"] += 1

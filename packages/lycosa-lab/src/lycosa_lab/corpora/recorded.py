@@ -31,9 +31,9 @@ from lycosa_lab.index_writer import RecordedPage
 
 DAMAGED, TORN = "damaged records", "records cut off at the end of a file"
 
-BASE = "http://files.invalid/"  # no such host, so no real link can point to it
+BASE = "http://files.invalid/"  # this host does not exist, so no real link can point to it
 
-UrlFilter = Callable[[str], bool]  # whether to take the page of a URL
+UrlFilter = Callable[[str], bool]  # returns whether to include the page of a URL
 
 _KINDS = frozenset({""}) | html.HTML | web_space.TEXT
 
@@ -62,7 +62,7 @@ def archive(
 
 
 def recorded_of(answer: RecordedAnswer, account: Account, keep: UrlFilter) -> RecordedPage | None:
-    """Return a recorded answer as a page or a redirect, or None (and count the reason)."""
+    """Return a recorded response as a page or a redirect; None after counting the reason for its exclusion."""
     url = canonical(answer.url)
     if url is None:
         account.left_out["with an address that no crawl would follow"] += 1
@@ -91,8 +91,8 @@ def recorded_of(answer: RecordedAnswer, account: Account, keep: UrlFilter) -> Re
 
 
 def _count_rest(held: ArchiveFile, account: Account) -> None:
-    """Count records that are not captures: damaged or truncated ones, and answers to requests other than GET."""
-    if held.path.suffix == ".wacz":  # a zip has other data in between, and knows its own length
+    """Count records that are not captures: damaged or truncated ones, and responses to methods other than GET."""
+    if held.path.suffix == ".wacz":  # a zip has other data between records, and its length is known
         return
     columns, whole = held.index.columns, held.index.facts["end"]
     order = np.argsort(columns["offset"], kind="stable")

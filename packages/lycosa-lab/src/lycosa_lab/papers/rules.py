@@ -304,7 +304,7 @@ def keep_finding(crawls: CrawlComparison, by: Measure, relevant: Mapping[str, in
 
 @claim_of(f"{WHERE}, second experiment", "With 50 seeds in place of 10 harvest ratios are similar")
 def seeds_matter_little(few: CrawlComparison, many: CrawlComparison, by: Measure, counts: tuple[int, int]) -> Ruling:
-    """Claim: harvest ratios with many and with few seeds differ by at most a tenth, on topics that are not exhausted."""
+    """Claim: harvest ratios with many and few seeds differ by at most a tenth, on topics that are not exhausted."""
     if counts[1] < 2 * counts[0]:
         return Ruling(UNTESTED, f"The topics are too small for more than {counts[1]} seeds in place of {counts[0]}.")
     topics = sorted(set(few.topics) & set(many.topics))

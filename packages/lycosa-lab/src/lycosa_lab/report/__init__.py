@@ -34,21 +34,21 @@ from lycosa_lab.findings import (
 
 PAGE, REPORT = "index.html", "report.json"
 WARNING = "WARNING: "  # remarks with this prefix are shown at the top of the page
-BADGE = "as published: judged by the crawler's own judge"  # of tables and pictures
+BADGE = "as published: judged by the crawler's own judge"  # label of tables and figures
 
 # CSS class and symbol of each verdict, so that colour is not the only cue.
 VERDICTS: dict[Verdict, tuple[str, str]] = {HOLDS: ("holds", "✓"), FAILS: ("fails", "✗"), UNTESTED: ("open", "?")}
 
 
 def require_packages(*packages: str) -> None:
-    """Raise InputError for missing packages of a report before its experiments run for hours."""
+    """Raise InputError for missing packages before experiments run for hours."""
     for package in packages:
         if find_spec(package) is None:
             raise InputError("missing-package", f"the lab's reports need {package}: pip install lycosa-lab")
 
 
 def write_report(findings: Findings, out: Path, command: str) -> Path:
-    """Write findings into a directory, each file atomically; return the page. `command` is how to repeat it."""
+    """Write findings into a directory, each file atomically; return the page. `command` is shown to repeat the run."""
     if (out / PAGE).exists() and not (out / REPORT).exists():
         raise StoreError(f"{out / PAGE} already exists and is not a report: choose another place with --out")
     facts = {
@@ -108,7 +108,7 @@ def alt_text(figure: ReportFigure) -> str:
 
 
 def format_cell(cell: Any, digits: int = 3) -> str:
-    """Format a cell for people.
+    """Format a cell of a table.
 
     >>> [format_cell(cell) for cell in (None, True, 1234, 0.5, 0.00004, float("nan"), -0.0001, "0.5 (0.4 to 0.6)")]
     ['–', 'yes', '1,234', '0.500', '4.0e-05', '–', '-1.0e-04', '0.5 (0.4 to 0.6)']
@@ -127,13 +127,13 @@ def format_cell(cell: Any, digits: int = 3) -> str:
     if math.isinf(cell):
         return "∞" if cell > 0 else "-∞"
     text = f"{cell:,.{digits}f}"
-    if cell and not text.strip("-0.,"):  # a small p-value, for example; with few digits it is rounded to 0
+    if cell and not text.strip("-0.,"):  # for example a small p-value; with few digits it is rounded to 0
         return f"{cell:.1e}" if digits >= 3 else text.lstrip("-")
     return text
 
 
 def numeric_columns(table: ReportTable) -> list[bool]:
-    """Return for each column if it has only numbers and empty cells, and is thus right-aligned.
+    """Return for each column whether it has only numbers and empty cells, so that it is right-aligned.
 
     >>> numeric_columns(ReportTable("t", "T", ["name", "n"], [["a", 1], ["b", None]]))
     [False, True]

@@ -15,7 +15,7 @@ from lycosa_lab.index_writer import write_index
 from lycosa_lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, findings
 from lycosa_lab.report import WARNING, require_packages, write_report
 
-EMBEDDED = 3000  # pages of the embedded web, the default corpus
+EMBEDDED = 3000  # pages of the embedded web, which is the default corpus
 
 
 def publish(
@@ -27,9 +27,9 @@ def publish(
     progress: ProgressCallback = no_progress,
     **options: Any,
 ) -> dict[str, Findings | str]:
-    """Run experiments and write their reports under `out`; return the findings of each, or the message of its error.
+    """Run experiments and write their reports under `out`; return the findings of each, or its error message.
 
-    `options` are fields of a Bench; `command` is shown as the way to repeat everything.
+    `options` are fields of a `Bench`; `command` is shown to repeat the run.
     """
     for name in names:
         if name not in EXPERIMENTS:
@@ -63,7 +63,7 @@ def embedded_web(kept: Path, progress: ProgressCallback) -> CorpusIndex:
         try:
             return CorpusIndex.open(path)
         except InputError:
-            pass  # of another version, or damaged: it is rebuilt
+            pass  # written by another version, or damaged: rebuilt below
     kept.mkdir(parents=True, exist_ok=True)
     return write_index(
         embedded(pages=EMBEDDED), path, source=f"the embedded web, {EMBEDDED:,} pages", progress=progress

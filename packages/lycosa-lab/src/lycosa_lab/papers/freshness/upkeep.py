@@ -1,4 +1,4 @@
-"""Freshness of a watch (see revisit_trials.py) against the known changes. Integrals are exact, times in Unix seconds."""
+"""Freshness of a watch (see revisit_trials.py) against the known changes. Integrals are exact, times Unix seconds."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def ne_loses_ground(watched: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.1", "Simple heuristics are best at the start, the regression catches up later")
 def regression_catches_up(watched: CrawlComparison) -> Ruling:
-    """Claim: lr_fl is farther from the oracle's choice than the best heuristic in the first quarter, less in the last."""
+    """Claim: lr_fl is farther from the oracle's choice than the best heuristic in the first quarter, but catches up."""
     of = watched.values[DISTANCE]
     values = {"lr_fl": of["lr_fl"], "the best heuristic": np.min([of[name] for name in ("n", "e", "ne")], axis=0)}
     two = CrawlComparison({}, watched.budgets, watched.topics, {DISTANCE: values})
@@ -267,7 +267,7 @@ def regression_catches_up(watched: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.1", "No estimator is the best everywhere")
 def no_winner(best: Mapping[str, Sequence[str]]) -> Ruling:
-    """Claim: no estimator is the best in all quarters of all graphs. `best` has that of each quarter, by graph."""
+    """Claim: no estimator is the best in all quarters of all graphs. `best` lists that of each quarter by graph."""
     winners = {name for quarters in best.values() for name in quarters}
     evidence = "; ".join(f"{graph}: {', '.join(quarters)}" for graph, quarters in best.items())
     return decide(len(winners) > 1, f"{len(winners)} are the best of some quarter: {evidence}", topics=len(best))
