@@ -270,7 +270,7 @@ def test_wordnet_most_specific_ancestor(wordnet: Ontology) -> None:
 
 
 def test_wordnet_most_similar_senses(wordnet: Ontology) -> None:
-    """The best senses depend on the measure: for coral and atoll L = 13, H = 1 is nearest, but Li's is best for 14, 2."""
+    """Measures choose different senses: for coral and atoll L = 13, H = 1 is nearest, L = 14, H = 2 the best by Li."""
     assert exp(-0.2 * 14) * tanh(0.6 * 2) == pytest.approx(word_similarity(wordnet, "coral", "atoll", "li"))
     assert 0.5**13 == word_similarity(wordnet, "coral", "atoll", "ehrig")
 
