@@ -1,4 +1,4 @@
-"""Rendering of pages that need a browser. All its traffic goes through a proxy of our own.
+"""Rendering of pages that need a browser. All traffic of the browser goes through a local proxy (`gate.py`).
 
 Only `chromium.py` imports Playwright.
 """

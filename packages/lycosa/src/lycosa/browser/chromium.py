@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 START_TIMEOUT = 30.0  # seconds for the browser to start
 CLOSE_TIMEOUT = 5.0  # seconds for a page or a browser to close before it is killed
-MAX_MEGABYTES = 1000  # for browser and driver; they take 300 with an empty page
+MAX_MEGABYTES = 1000  # memory limit of browser and driver; they take 300 with an empty page
 MAX_NAVIGATIONS = 5  # navigations while one script runs
 # environment variable that disables Chromium's sandbox on systems without one; root never has one
 NO_SANDBOX = "LYCOSA_NO_SANDBOX"
@@ -43,7 +43,7 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
-# for pages that are parsed, not displayed
+# Flags for pages that are parsed, not displayed.
 NO_MEDIA_FLAGS = ("--blink-settings=imagesEnabled=false", "--disable-remote-fonts")
 # Runs before a page's first script: removes APIs that bypass the proxy, and suppresses error reports, whose messages
 # may be of any length.
@@ -65,7 +65,7 @@ GETTERS = """
   const root = of(document, Document, "scrollingElement") || html;
 """
 
-# size of the page
+# Returns the size of the page.
 MEASURE = f"""() => {{
   {GETTERS}
   const all = Document.prototype.getElementsByTagName.call(document, "*");
@@ -88,7 +88,7 @@ SCROLL = f"""async () => {{
   await next();
 }}"""
 
-# the final DOM as text
+# Returns the final DOM as text.
 SERIALISE = f"""(most) => {{
   {GETTERS}
   // What is inside open shadow roots is written where it is shown: after the element's own start.
@@ -110,7 +110,7 @@ SERIALISE = f"""(most) => {{
 
 
 class BrowserFailed(Exception):
-    """Raised if the browser does not start or is gone."""
+    """Raised if the browser does not start or has died."""
 
 
 class PageFailed(Exception):

@@ -21,7 +21,7 @@ from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import parse
 
 NEEDED = frozenset("document iframe frame script style empty worker sharedworker xslt json".split())
-# needed for display only
+# Resources needed for display only.
 MEDIA = frozenset({"image", "font", "audio", "video", "track", "manifest", "embed", "object"})
 _SHARED = frozenset({"script", "style", "font", "image", "worker"})
 _ENDINGS = {
@@ -194,11 +194,14 @@ class Slot(LocalProxy):
 
     def __init__(self, authority: Authority) -> None:
         super().__init__(authority)
-        self.password = new_password()  # on every system: cheaper than looking up the user of each connection
+        # a password on every system is cheaper than looking up the user of each connection
+        self.password = new_password()
         self.session: PageSession | None = None
 
     def connection(self) -> Connection:
-        """Return the handler of a connection; the tally counts requests `answered` and refused as `wrong`."""
+        """Return the handler of a connection; the proxy's tally counts its requests as `answered` or, if refused,
+        `wrong`.
+        """
         return _Gated(self)
 
     async def close_connections(self) -> None:
@@ -263,7 +266,7 @@ def to_reply(response: Response) -> Reply:
 
 
 def _permission(request: Request) -> Reply:
-    """Answer a CORS preflight; the host still decides on the actual request."""
+    """Reply to a CORS preflight; the host still decides on the actual request."""
     if request.headers["access-control-request-method"].upper() not in ("GET", "HEAD"):
         return _refusal("left out")
     allowed = [

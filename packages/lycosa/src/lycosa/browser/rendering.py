@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
 T = TypeVar("T")
-SETTLE_SECONDS = 0.35  # without requests and changes until a page is done
+SETTLE_SECONDS = 0.35  # seconds without requests and changes after which a page is complete
 SETTLE_AFTER_SCROLL = 0.15  # seconds
 POLL_SECONDS = 0.05  # seconds between two checks of a page
 MAX_DOM_CHARS = 5_000_000  # characters
@@ -98,7 +98,7 @@ class Rendering:
         clock = _Clock(session, self.options.render_time)
         chromium.watch_page(page, session)
         world = IsolatedWorld(await clock.run(page.context.new_cdp_session(page)))
-        # before the commit there is no document
+        # wait for the commit only: before it there is no document
         await clock.run(page.goto(session.node, wait_until="commit", timeout=0))
         try:
             measure = await self._settle(world, clock)
@@ -114,7 +114,7 @@ class Rendering:
         try:
             html = await clock.run(world.run(chromium.SERIALISE, MAX_DOM_CHARS))
         except PageFailed:
-            if session.rendered.failed:  # it was late already, which is not a failure of the browser
+            if session.rendered.failed:  # the time limit was exceeded already, so the browser has not failed
                 return
             raise
         session.rendered.dom = str(html).encode("utf-8", "replace")
@@ -155,7 +155,7 @@ class Rendering:
             self._free.put_nowait(slot)
         self.browser = Chromium(
             self.program,
-            [browser_slot],  # requests of the browser itself are refused
+            [browser_slot],  # a slot without a page, which refuses requests of the browser itself
             pages=options.browser_pages,
             megabytes=self.megabytes or chromium.MAX_MEGABYTES,
             images=options.render_resources == "all",
@@ -179,7 +179,7 @@ class _Clock:
     def __init__(self, session: PageSession, seconds: float) -> None:
         self.session, self.left = session, seconds
         self.loop = session.loop
-        self.end = self.now + 10 * seconds  # waiting for responses included
+        self.end = self.now + 10 * seconds  # including the time of waiting for responses
         self.seconds = seconds
 
     @property
@@ -217,7 +217,7 @@ class _Clock:
 # the same page. Other pages are counted, and a few of them are rendered as samples, so that changed sites are noticed.
 # Pages without scripts are never rendered.
 
-DECAY = 0.6  # weight of the past against the last page of the same kind
+DECAY = 0.6  # weight of earlier renderings against the latest one of the same kind
 MIN_USEFUL_SHARE = 0.5  # share of useful renderings above which a kind of page is always rendered
 MAX_USELESS = 3  # useless renderings of apparent shells before their kind is left alone
 MORE_WORDS, MORE_LINKS = 20, 3  # minimum gain, or a fifth of the words and links before

@@ -1,7 +1,7 @@
 """Hosts of ads and trackers, which are blocked while rendering.
 
-A short list of our own: hosts that serve only advertisements, counters and session recordings. All others are fetched;
-a page that needs a listed one can be rendered with `render_trackers`.
+The list is short and our own: hosts that serve only advertisements, counters and session recordings. A page that needs
+one of them can be rendered with `render_trackers`.
 
 >>> is_tracker("https://www.google-analytics.com/g/collect"), is_tracker("https://analytics.example.org/")
 (True, False)

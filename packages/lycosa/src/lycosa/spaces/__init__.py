@@ -47,7 +47,7 @@ ENTRIES = {
 }  # fmt: skip
 SPACES = Registry("space", __name__, ENTRIES, group="spaces")
 
-KNOWN = ("web", "clock")  # parameters set by the crawl instead of the user
+KNOWN = ("web", "clock")  # parameters that the crawl sets, not the user
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from lycosa.core.types import Page, Task
 from lycosa.spaces.graph import GraphSpace, draw, read_rows
 
-Trait: TypeAlias = "str | Set[str] | tuple[float, ...]"  # a word (work), several (hobbies), or a place
+Trait: TypeAlias = "str | Set[str] | tuple[float, ...]"  # one word (work), a set of words (hobbies), or coordinates
 
 
 def read_traits(file: str) -> dict[str, dict[str, Trait]]:
@@ -20,7 +20,7 @@ def read_traits(file: str) -> dict[str, dict[str, Trait]]:
 
 
 def _trait(text: str) -> Trait:
-    """Parse a place, several words, or one.
+    """Parse coordinates, a set of words, or a single text.
 
     >>> _trait("48.1 11.6"), sorted(_trait("chess, jazz")), _trait("jazz piano")
     ((48.1, 11.6), ['chess', 'jazz'], 'jazz piano')

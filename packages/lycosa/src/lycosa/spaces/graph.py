@@ -69,7 +69,7 @@ class GraphSpace(Space):
 
 
 class GraphFile(Mapping[str, Sequence[str]]):
-    """The links of a file in compact form: names once, links as numbers in file order, 8 bytes per link."""
+    """Links of a file in compact form: each name once, links as numbers in file order, 8 bytes per link."""
 
     def __init__(self, file: str) -> None:
         self.names: list[str] = []
@@ -115,7 +115,7 @@ class GraphFile(Mapping[str, Sequence[str]]):
 
 
 def draw(*key: object) -> float:
-    """Return a pseudo-random number in [0, 1) for a key, for graphs that are visited in any order.
+    """Return a pseudo-random number in [0, 1) for a key, which does not depend on the order of visits.
 
     >>> draw(1, "a", "b") == draw(1, "a", "b") != draw(2, "a", "b")
     True

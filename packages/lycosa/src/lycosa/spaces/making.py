@@ -1,4 +1,4 @@
-"""Make a space from the options of a crawl."""
+"""Create a space from the options of a crawl."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def make_space(
     authority: SharedPoliteness | None = None,
     **known: Any,
 ) -> Space:
-    """Make the space named in the options; `lost` is called when the proxy is gone, `known` has optional arguments."""
+    """Create the space named in the options; `on_proxy_failure` is called if the proxy fails, `known` has optional
+    arguments.
+    """
     name, given = parse_spec(options.space)
     if name == "web":
         if given:
@@ -68,7 +70,8 @@ def web_space(
     accept: Iterable[str] = (),
     authority: SharedPoliteness | None = None,
 ) -> WebSpace:
-    """Make the web space of the options; `lost` is called when the proxy is gone, `accept` adds content types.
+    """Create the web space of the options; `on_proxy_failure` is called if the proxy fails, `accept` adds content
+    types.
 
     Crawls that share an `authority` share their delays and send one request at a time to a host.
     """

@@ -1,6 +1,6 @@
 """URLs and responses of Mastodon's API, as far as people are concerned; sends no requests.
 
-Parsing any response yields people and statuses, or raises BadAnswer with the reason.
+Parsing any response yields people and statuses, or raises BadResponse with the reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lycosa.drawing.formats import printable
 from lycosa.web.html import CLOSE, OPEN, ParsedPage, extract
 from lycosa.web.urls import canonical, host, is_http, origin
 
-AT_ONCE = 40  # statuses per request: the maximum of all servers
+AT_ONCE = 40  # statuses per request, the maximum of all servers
 MAX_STATUSES = 200  # statuses read per response
 MAX_MENTIONS = 100  # people mentioned in one status
 MAX_BYTES = 4_000_000  # inflated bytes of a response: ten times the size of forty long statuses
@@ -35,7 +35,7 @@ _OLDER = re.compile(r'<[^<>]{0,2000}[?&]max_id=([A-Za-z0-9_-]{1,64})(?:&[^<>]{0,
 
 
 class BadResponse(ValueError):
-    """The response is not one of the API."""
+    """Raised for a response that is not one of the API."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -156,7 +156,7 @@ class ParsedResponse:
     people: list[Person] = field(default_factory=list)
     statuses: list[Status] = field(default_factory=list)
     author: Person | None = None  # of an account: author of the statuses; of a lookup: the person found
-    secrets: bool = False  # contains parts visible to our account only, so it must not be archived
+    secrets: bool = False  # has parts visible to our account only, so it must not be archived
 
     @property
     def text(self) -> str:

@@ -2,7 +2,7 @@
 
 A node is the URL of a results page, so robots.txt, delays, archive and log are those of the web. First the form is
 probed with a nonsense keyword, as a prerequisite: the content of that page is the template of all results pages and not
-a result. State (template, known records, the URLs of further pages) is a fold over recorded visits.
+a result. The state (template, known records, URLs of further pages) is derived from recorded visits.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lycosa.web.urls import canonical
 Words: TypeAlias = Callable[[str, str], list[str]]
 MAX_TEXT_LENGTH = 200_000  # characters of results read for keywords
 MAX_TEMPLATE_LINES = 5000  # lines, and links, remembered of the probe page
-WINDOW = 50  # characters of context before and after a keyword: the paper's hundred
+WINDOW = 50  # characters of context before and after a keyword: 100 in all, as in the paper
 _KEYWORD_SLOT = "lycosa0keyword"
 _NEXT = re.compile(
     r"(?:next|more|older|weiter|nächste|suivant|siguiente|seguente|próxim|volgende|nästa)\b|[»›→>]+$", re.I
@@ -120,7 +120,7 @@ class SearchFormSpace(WebBackedSpace):
     @property
     def notes(self) -> list[str]:
         """Hints for the user at the end of a crawl."""
-        if self.queries >= 3 and not self.seen:  # responses without a record before a warning
+        if self.queries >= 3 and not self.seen:  # warn after three results pages without a record
             return [
                 f"{self.queries} results of {self.url} had no records: no links that a search for nonsense lacks; "
                 "if url is the URL of the results, describe the URLs of records with record=PATTERN"
@@ -153,7 +153,7 @@ class SearchFormSpace(WebBackedSpace):
         return rest.partition("?")[0].rstrip("/") == path.rstrip("/")
 
     def ready(self, host_key: str) -> tuple[float, str]:
-        """Return when the host may be asked next; never while the probe is in flight."""
+        """Return when the next request may be sent to the host; never while the probe is in flight."""
         return (NEVER, "the probe of the form") if self._probing else super().ready(host_key)
 
     def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
@@ -167,7 +167,7 @@ class SearchFormSpace(WebBackedSpace):
         return super().prerequisite(node)
 
     def learn(self, visit: Visit) -> None:
-        """Fold a visit: the probe's template, records, and the URLs of further pages."""
+        """Update the state with a visit: the probe's template, records, and the URLs of further pages."""
         super().learn(visit)
         data = visit.data
         if visit.kind == "probe":
@@ -206,7 +206,7 @@ class SearchFormSpace(WebBackedSpace):
         return page
 
     def _read_probe(self, task: Task, page: Page) -> None:
-        """Keep the template of the form's pages; some forms answer 404 if nothing was found."""
+        """Keep the template of the form's pages; some forms return 404 if nothing was found."""
         if page.kind == "redirect" and task.attempt < self.web.attempts and self._is_search(page.links.urls[0]):
             page.data["moved"] = page.links.urls[0]
         marked, urls = page.marked, page.links.urls

@@ -40,8 +40,8 @@ class Stage:
         self.fetch = fetch  # sends the requests of a page
         self.read = read  # parses a response into a page
         self.inflated = inflated
-        self.arrived = 0  # pages so far
-        self._shown: dict[int, int] = {}  # pages in the browser or its queue: value of `arrived` at their start
+        self.arrived = 0  # number of pages so far
+        self._shown: dict[int, int] = {}  # pages in the browser or its queue -> value of `arrived` at their start
         self._changed_at = 0.0  # time of the last change of `_shown`
 
     async def render(self, task: Task, page: Page, renderer: Renderer) -> None:
@@ -105,7 +105,7 @@ class Stage:
         opted_out = fresh.outcome == "unwanted" and "opt_outs" in fresh.data
         if page.outcome == "ok" and (opted_out or (fresh.outcome in WALLS and look.is_shell)):
             _leave_out(page, fresh)
-        # the server answered that there is no page: few rendered words are an error page
+        # The server returned "not found", so few rendered words are an error page.
         if fresh.outcome != "ok" or (page.outcome != "ok" and words < 30):
             return  # an error page drawn by scripts
         page.outcome, page.title, page.language, page.guessed = "ok", fresh.title, fresh.language, fresh.guessed
@@ -139,7 +139,7 @@ def _look(page: Page) -> PageLook | None:
         source = page.source()
         return PageLook.of(source, words, links, classify_scripts(source))
     source = source_of(exchange, LARGE_BODY)
-    look = PageLook.of(source, 0, 0, classify_scripts(source))  # single-page applications answer so for any path
+    look = PageLook.of(source, 0, 0, classify_scripts(source))  # single-page applications respond so for any path
     return look if look.has_empty_mount and look.scripts else None
 
 
@@ -267,7 +267,7 @@ class Resources:
     async def _fetch_robots(self, url: str, base: str, rendered: RenderedPage) -> RobotsRules:
         """Fetch a robots.txt, following redirects; the result is also logged."""
         space, name = self.space, host_key(url)
-        await self._wait_for(name)  # the crawl itself may be asking
+        await self._wait_for(name)  # the crawl itself may be fetching it
         if rules := space.rules(base):
             return rules
         if why := space.closed(base) or self._closed.get(base, ""):

@@ -52,10 +52,10 @@ ROBOTS_HOPS = 5
 MAX_SITEMAPS = 20  # sitemaps read per robots.txt
 BACKOFF = (5.0, 30.0, 180.0)  # seconds before the second, third, fourth attempt at a node
 GIVE_UP = 10  # consecutive failures of a host before it is paused for hours
-GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)  # seconds before a paused host is asked again
-# Outcomes that concern the host instead of the page.
+GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)  # seconds of pause after repeated failures of a host
+# Outcomes that are failures of the host, not of the page.
 FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow", "challenge", "limited"})
-# The same for robots.txt, with the last step repeated: until it can be read, the host is closed.
+# The same for robots.txt; the last step is repeated. No page of the host is fetched until robots.txt can be read.
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 POISON = "the crawl crashed twice while parsing or judging this page: archived, but skipped"
 
@@ -101,7 +101,7 @@ class WebSpace(Space):
         respect: str = "",
         credentials: Credentials | None = None,
     ) -> None:
-        self.walls = True  # detect challenges, log-ins and the like in place of pages
+        self.walls = True  # detect bot challenges, log-in pages and the like, served instead of pages
         self.signer = signer  # signs requests
         self.transport = transport
         self.meter = getattr(transport, "meter", None)
@@ -139,11 +139,11 @@ class WebSpace(Space):
         self.sitemaps = sitemaps  # read the sitemaps named in robots.txt
         self._pages: Counter[str] = Counter()
         self._probed: set[str] = set()
-        self._probing: set[str] = set()  # probes in flight or not yet recorded
+        self._probing: set[str] = set()  # origins with a probe in flight or not yet recorded
         self._failures: Counter[str] = Counter()  # failures per host since its last success
         self.pool = WorkerPool(readers) if readers else None  # processes that parse pages; None: this one
         self._turns: dict[int, asyncio.Future[None]] = {}  # responses being parsed, in order of arrival
-        self._ruled: list[str] = []  # origins in the order of robots.txt results
+        self._ruled: list[str] = []  # origins in the order in which their robots.txt arrived
         self._held: dict[str, tuple[float, str]] = {}  # paused hosts: until when, and why
         self._delays: dict[str, float] = {}  # delays requested by hosts
 
@@ -162,7 +162,7 @@ class WebSpace(Space):
         return node
 
     def host_key(self, node: str) -> str:
-        """Return the host with its port; empty for nodes outside the web (a file of URLs)."""
+        """Return the host with its port; empty for nodes that are not on the web (a file of URLs)."""
         return url_host_key(node) if is_http(node) else ""
 
     @property
@@ -182,7 +182,7 @@ class WebSpace(Space):
                 self.names.prefetch(_name(host_key))
 
     def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
-        """Return the task, refusal or None that precedes a node: robots.txt, then a probe for soft 404s."""
+        """Return the task to do before a node (robots.txt, then a probe for soft 404s), a refusal, or None."""
         base = origin(node)
         known = self._robots.get(base)
         if rules := self.rules(base):
@@ -215,11 +215,11 @@ class WebSpace(Space):
         return host_key in self._fetching_robots
 
     def release(self, host_key: str) -> None:
-        """Unlock a host whose robots.txt was read, or failed, for a page."""
+        """Unlock a host after its robots.txt was fetched for a page, even without success."""
         self._fetching_robots.discard(host_key)
 
     def _probe(self, node: str, base: str, rules: RobotsRules) -> Task | None:
-        """Return a task for a URL beside this one that cannot exist, once per origin, to detect soft 404s."""
+        """Return a task for a URL in the same folder that cannot exist, once per origin, to detect soft 404s."""
         if not self.probe_after or self._pages[base] < self.probe_after:
             return None
         if base in self._probed or base in self._probing:
@@ -264,7 +264,7 @@ class WebSpace(Space):
             page = Page(error.outcome, address=error.address, note=str(error))
             if error.again:
                 self._pause_host(task, page, 0.0)
-        except asyncio.CancelledError:  # the next run has to ask again
+        except asyncio.CancelledError:  # the next run has to fetch it again
             self._fetching_robots.discard(self.host_key(task.origin))
             if task.kind == "probe":
                 self._probing.discard(origin(task.node))
@@ -284,13 +284,13 @@ class WebSpace(Space):
         return page
 
     async def _shared_robots_page(self, body: bytes, at: float) -> Page:
-        """Return rules read by another crawl: recorded like our own, without a request."""
+        """Return a page with the robots.txt that another crawl has fetched; it is recorded like our own."""
         page = Page("ok", started=at, ended=at, size=len(body), note="known from another crawl")
         self._rule(page, body)
         return page
 
     async def _in_turn(self, task: Task, response: Response) -> Page:
-        """Parse a response in a worker process; return pages in order of arrival."""
+        """Parse a response in a worker process; return pages in the order in which their responses arrived."""
         turns, key = self._turns, id(task)
         turn = turns[key] = asyncio.get_running_loop().create_future()
         try:
@@ -323,7 +323,8 @@ class WebSpace(Space):
             page.flags.append(f"truncated:{response.truncated}")
         if not 200 <= response.status < 300:
             self._without_content(task, response, page)
-        elif task.follows and response.truncated in ("disconnect", "time"):  # half a response is not a new version
+        # an incomplete response is not a new version
+        elif task.follows and response.truncated in ("disconnect", "time"):
             page.outcome = "timeout" if response.truncated == "time" else "unreachable"
             page.note = "the response was cut off"
             self._pause_host(task, page, 0.0)
@@ -367,12 +368,12 @@ class WebSpace(Space):
         return detect_wall(task.node, response.status, response.fields, body, document)
 
     def _is_walled(self, task: Task, response: Response, page: Page, document: ParsedPage) -> bool:
-        """Return whether a page is a wall, which becomes its outcome; short pages are checked more closely."""
+        """Return True if a page is a wall, and set its outcome; short pages are checked more closely."""
         if not self.walls or task.kind not in ("page", "revisit"):
             return False
         body = b""
         if len(document.marked) <= 2 * MAX_WALL_TEXT:
-            with suppress(BadEncoding):  # already reported elsewhere
+            with suppress(BadEncoding):  # reported elsewhere
                 body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SCANNED_BYTES)
         wall = detect_wall(task.node, response.status, response.fields, body, document)
         if wall is not None:
@@ -381,14 +382,14 @@ class WebSpace(Space):
         return wall is not None
 
     def _stop_at(self, wall: Wall, task: Task, response: Response, page: Page) -> None:
-        """Record a wall instead of the page: nothing is kept, and the host rests for a while."""
+        """Record a wall instead of the page: the body is dropped, and the host is paused."""
         page.outcome, page.exchange, page.links = wall, None, Links()
         self._pause_host(task, page, parse_retry_after(response.fields.get("retry-after", ""), self.clock()))
         if wall in ("login", "consent"):
             page.retry_at = 0.0  # permanent, so retries are pointless
 
     def _pause_host(self, task: Task, page: Page, delay: float) -> None:
-        """Rest a host that cannot answer now, whether or not this node is retried."""
+        """Pause a host that cannot respond now; the node is retried unless its attempts are used up."""
         until = self.clock() + max(delay, _step(BACKOFF, task.attempt))
         page.data["rest"] = until
         if task.attempt < self.attempts:
@@ -403,7 +404,7 @@ class WebSpace(Space):
     def _redirect(self, task: Task, response: Response, page: Page) -> None:
         location = _latin(response.fields.get("location", ""))
         target = resolve(task.node, [location])[0]
-        if task.kind == "asset" and target is not None:  # the page that embeds the asset refers to the unnormalised URL
+        if task.kind == "asset" and target is not None:  # pages refer to assets by unnormalised URLs
             target = (parse(location, task.node) or target).partition("#")[0]
         if target is None or not location:
             page.outcome, page.note = "invalid", "redirect without a valid target"
@@ -451,7 +452,7 @@ class WebSpace(Space):
                 )
 
     async def _open(self, task: Task, response: Response, page: Page, job: str, max_bytes: int, *more: str) -> Any:
-        """Inflate and parse a body here or in another process; None, with the reason in the page, if that fails."""
+        """Inflate and parse a body here or in a worker; if that fails, set the page's outcome and return None."""
         if self.mark.is_poison(task.node):
             page.outcome, page.note = "unreadable", POISON
             return None
@@ -476,7 +477,7 @@ class WebSpace(Space):
         return result
 
     async def _pooled(self, task: Task, response: Response, max_bytes: int, *more: str) -> tuple[Any, bool] | None:
-        """Parse in a process of the pool; None without a pool, or for large bodies."""
+        """Parse in a process of the pool; return None without a pool, or for large bodies."""
         if self.pool is None or len(response.body) > LARGE_BODY:
             return None
         encoding, kind = (response.fields.get(name, "") for name in ("content-encoding", "content-type"))
@@ -570,7 +571,7 @@ class WebSpace(Space):
             page.data["sources"] = [url for url in named if url is not None]
 
     def learn(self, visit: Visit) -> None:
-        """Fold a visit, live or replayed: robots rules, Retry-After and failures."""
+        """Update the state with a visit, live or replayed: robots rules, Retry-After and failures."""
         if visit.kind == "robots":
             self._learn_robots(visit)
             return
@@ -672,7 +673,7 @@ class WebSpace(Space):
             self.renderer.restore(state["renderer"])
 
     def resumed(self) -> None:
-        """Assume that an earlier run has just sent requests to every host."""
+        """Assume that an earlier run has just sent a request to every host."""
         self.politeness.resumed_at = self.clock()
 
     async def close(self) -> None:

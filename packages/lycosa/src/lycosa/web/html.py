@@ -361,7 +361,7 @@ MAX_TAGS = 300_000
 SAFE_MARKUP = 40_000_000  # tags times characters: below this, no page takes more than 250 MB
 MAX_REOPENED = 8_000_000  # tags times characters of formatting elements that may be reopened in every block
 SHORT_SOURCE = 80_000  # characters: below this, joining attributes is always fast
-MAX_REPEATED_TAGS = 10  # short tags <html> and <body> that are kept: pages have some in conditional comments
+MAX_REPEATED_TAGS = 10  # <html> and <body> tags that are kept: pages repeat them in conditional comments
 _NAMES = "big code em font nobr small strike strong tt".split()
 _FORMATTING = "(?=[bcefinstuBCEFINSTU])(?:[bisuBISU]|{})(?=[\\s/>])".format(
     "|".join("".join(f"[{c}{c.upper()}]" for c in name) for name in _NAMES)
@@ -477,7 +477,7 @@ class TagPaths:
         path = path or ""
         for each in reversed(chain):
             path = self._join(path, each)
-            if within or each is element:  # the paths of the others would lack their beginning
+            if within or each is element:  # other paths would lack their beginning
                 known[each] = path
         return path
 

@@ -333,7 +333,7 @@ def _kept(parts: _Fragments) -> list[int]:
     lines = [at for at in shown if not links[at] or not _is_menu(parts, at)]
     if _is_story(parts, plain, lines, shown):
         return lines
-    # a directory, a forum, or boilerplate names everywhere
+    # Restore removed parts of a directory or forum, or if boilerplate names are everywhere.
     for marks in (REMOVED, REMOVED.replace(COMMENTS, ""), BOILERPLATE):
         out = parts.covered(marks, wide)
         lines = [at for at in inside if not out[at]]

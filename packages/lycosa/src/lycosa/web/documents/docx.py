@@ -118,7 +118,7 @@ class _DocxReader:
             case "fldChar":
                 self._field(attributes.get("fldCharType", ""))
             case "footnote" | "endnote" if attributes.get("type", "normal") != "normal":
-                self._skipped = 1  # separators above notes are stored as notes, too
+                self._skipped = 1  # separators above notes are stored as notes, too, and skipped
             case "p":
                 self._level = 0
 

@@ -25,7 +25,7 @@ TYPES = {
     "text/markdown": "markdown",
     "text/x-markdown": "markdown",
 }
-# requested in the Accept header
+# Content types in the Accept header.
 REGISTERED = {
     "application/pdf": "pdf",
     f"{WORD}.document": "docx",
@@ -34,12 +34,12 @@ REGISTERED = {
     "application/rtf": "rtf",
 }
 EXTENSIONS = {"docm": "docx", "md": "markdown"} | {kind: kind for kind in TYPES.values()}
-# generic content types: the file name extension decides
+# Generic content types, for which the file name extension decides.
 GENERIC_TYPES = frozenset(
     "application/octet-stream binary/octet-stream application/zip application/x-zip-compressed application/msword "
     "application/download application/x-download application/force-download application/unknown".split()
 )
-# values of --documents; text and Markdown are always read
+# Values of --documents; text and Markdown are always read.
 GROUPS = {"pdf": frozenset({"pdf"}), "office": frozenset({"docx", "odt", "epub", "rtf"})}
 NONE = "none"
 SCANNED, TEXTLESS = "scanned", "no-text"  # flags of documents without text

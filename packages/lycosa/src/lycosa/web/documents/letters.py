@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 # minimum gap that counts as a space, as a share of the letter height: without and with a space in the file
 MIN_GAP, MIN_GAP_AT_SPACE = 0.18, 0.06
-SAME_ROW = 0.6  # lines are one if their lower edges are nearer than this share of the letter height
+SAME_ROW = 0.6  # letters are on one line if their lower edges differ by less than this share of the letter height
 JOINER = "\u200c"  # between letters of one word that do not join, as in Persian
 
 ACCENTS = dict(

@@ -30,7 +30,7 @@ class Package:
     def __init__(self, body: bytes, kind: str) -> None:
         self.kind = kind
         self.bytes_left = 60_000_000  # decompressed bytes of all members
-        self.is_truncated = False  # something was too large to be read completely
+        self.is_truncated = False  # True if something was too large to be read completely
         if body.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):  # OLE: a document of old Word, or an encrypted one
             is_encrypted = "EncryptedPackage".encode("utf-16-le") in body
             problem = "is encrypted" if is_encrypted else "has the old Word format (.doc), which is not supported"

@@ -2,8 +2,8 @@
 
 Text comes page by page in drawing order. Lines are joined to paragraphs by their lengths; headers and footers that
 repeat on most pages are kept as text but not in the main part. Headings come from the outline and from letter sizes.
-Links are annotations, at the words they cover, and web addresses in the text. Nothing in a file is executed: the
-library is built without JavaScript, and forms are not opened.
+Links are annotations, at the words they cover, and URLs in the text. Nothing in a file is executed: the library is
+built without JavaScript, and forms are not opened.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class _PdfReader:
         if self.is_truncated and TRUNCATED not in document.flags:
             document.flags.append(TRUNCATED)
         letters = sum(map(len, document.marked.split()))
-        if letters <= 10 * len(self.pages) and self._has_pictures():  # letters per page: pictures of text
+        # so few letters per page that the pages are images of text
+        if letters <= 10 * len(self.pages) and self._has_pictures():
             document.flags.append(SCANNED)
         elif not letters:
             document.flags.append(TEXTLESS)

@@ -1,4 +1,4 @@
-"""RTF: text, links and the information group; pictures, styles and other destinations are skipped."""
+"""RTF: text, links and the information group; images, styles and other destinations are skipped."""
 
 from __future__ import annotations
 
@@ -48,12 +48,13 @@ def read_rtf(body: bytes, url: str) -> ParsedPage:
 
 @dataclass(slots=True)
 class _RtfGroup:
-    into: str = ""  # "": the document, "-": nowhere, "fonts": the font table, else a field of the information
+    # destination of text: "" for the document, "-" for none, "fonts" for the font table, else a metadata field
+    into: str = ""
     charset: str = ""
     skip: int = 1  # letters after \u for programs without Unicode
     hidden: bool = False
     link: str = ""
-    first: bool = True  # nothing has been in it yet: a control word may name its destination
+    first: bool = True  # True until the first item, where a control word may name the destination
     starred: bool = False
 
 

@@ -11,7 +11,7 @@ from operator import itemgetter
 from lycosa.web.declared import MAX_VALUE_LENGTH, as_href, find_urls
 from lycosa.web.html import CLOSE, OPEN, ParsedPage, extract
 
-MAX_MARKUP = 2_500_000  # characters with markup: less than html.MOST_SOURCE, so that no text is cut twice
+MAX_MARKUP = 2_500_000  # characters with markup: less than html.MAX_SOURCE, so that no text is cut twice
 LEAD_LENGTH = 600  # characters
 TRUNCATED = "truncated:document"  # flag of documents of which only the beginning was read
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff\ufffe\uffff\ue000\ue001\ud800-\udfff]")
@@ -22,7 +22,7 @@ class DocumentText:
     """Collects paragraphs and headings up to a size limit."""
 
     def __init__(self) -> None:
-        self.is_full = False  # the limit is reached
+        self.is_full = False  # True once the limit is reached
         self.headings: list[str] = []
         self._markup: list[str] = []
         self._main: list[str] = []

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
 MAX_TEXT = 5_000  # characters of an element's text
-_MAX_RAW_TEXT = 4 * MAX_TEXT  # allows for entities, which are longer than their characters
+_MAX_RAW_TEXT = 4 * MAX_TEXT  # allows for entities, which are longer than the characters they encode
 
 # No match can cross a `<`, so each character is scanned a few times at most.
 _TAG = re.compile(r"<(/?)([^\s<>/=\"'!?]++)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")

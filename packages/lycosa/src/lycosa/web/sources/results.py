@@ -12,9 +12,9 @@ from lycosa.web.inflate import charset_of
 from lycosa.web.sources import decode, read_source
 from lycosa.web.urls import canonical, resolve, site
 
-MAX_BYTES = 2_000_000  # of an answer
+MAX_BYTES = 2_000_000  # bytes of a response
 MAX_RESULTS = 1000
-MAX_VALUES = 200_000  # of a JSON answer
+MAX_VALUES = 200_000  # values of a JSON response
 _KEYS = ("url", "link", "href", "uri", "unescapedUrl", "permalink", "html_url", "web_url")
 
 
@@ -39,7 +39,7 @@ def boilerplate_links(body: bytes, url: str, content_type: str) -> set[str]:
 
 
 def is_html_response(body: bytes, content_type: str) -> bool:
-    """Return True if an answer is an HTML page, which mixes results with other links."""
+    """Return True if a response is an HTML page, which mixes results with other links."""
     text = decode(body[:MAX_BYTES], content_type).lstrip()
     source = None if text[:1] in ("{", "[") else read_source(body[:MAX_BYTES], "", content_type)
     return text[:1] not in ("{", "[") and (source is None or source.form != "feed")

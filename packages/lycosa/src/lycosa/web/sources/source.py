@@ -34,13 +34,13 @@ class Source:
     form: str  # sitemap, sitemap index, feed, opml, bookmarks, list, html page
     url: str = ""  # base of relative URLs; empty for a file
     title: str = ""
-    # anchors are titles or words of the URL; contexts are descriptions and folder names
+    # Anchors are titles or words of the URL; contexts are descriptions and folder names.
     links: Links = field(default_factory=Links)
-    modified: list[str] = field(default_factory=list)  # per link: a date like 2026-03-01 or longer; empty if unknown
+    modified: list[str] = field(default_factory=list)  # date of each link, like 2026-03-01 or longer; empty if unknown
     nested: list[str] = field(default_factory=list)  # sitemaps of an index, feeds of an OPML file
-    lines: list[str] = field(default_factory=list)  # of a seed file, as written; `links` is then empty
+    lines: list[str] = field(default_factory=list)  # lines of a seed file as written; `links` is then empty
     left_out: Counter[str] = field(default_factory=Counter)  # number of entries, by reason
-    note: str = ""  # for the user, such as "breaks off"
+    note: str = ""  # remark for the user, such as "breaks off"
     entries: int = 0  # number of entries read
     _seen: set[str] = field(default_factory=set, repr=False)
 
@@ -50,7 +50,7 @@ class Source:
 
     @property
     def marked(self) -> str:
-        """The source as marked text, so that a judge can rate its links."""
+        """The source as marked text, which a judge can rate."""
         pairs = zip(self.links.anchors, self.links.contexts, strict=True)
         return "\n".join(f"\x01{anchor}\x02 {context}".rstrip() for anchor, context in pairs)
 
