@@ -29,8 +29,7 @@ def graph_of(tmp_path: Path) -> Maker:
     return make
 
 
-# a links to b and, through a redirect c, to d; b to e and d; d to f. x has no incoming links. Pages are fetched in
-# another order.
+# a links to b and, through a redirect c, to d; b to e and d; d to f. x has no incoming links. Fetched in another order.
 SMALL = [
     Seed("a"),
     page("a", to=["b", "c", "nowhere"]),
