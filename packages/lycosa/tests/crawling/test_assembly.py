@@ -133,8 +133,7 @@ def test_live_state_equals_replayed_log(web: Web, tmp_path: Path) -> None:
 
 
 class Auditor:
-    """Wrapper of `Frontier.take` that scans all rows at each call: no open, free and ready row may have a higher
-    priority.
+    """Wrapper of `Frontier.take` that scans all rows: no open, free and ready row may have a higher priority.
 
     Hosts whose response is not read yet may be passed over.
     """

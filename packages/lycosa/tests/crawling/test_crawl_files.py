@@ -24,11 +24,11 @@ def test_max_disk_ends_crawl(tmp_path: Path, command: Command, monkeypatch: pyte
         made = lycosa.crawl("coral reef", server.web.seeds(TOPIC), out=place, max_disk=600_000, **given)
         pages = sum(visit.is_page for visit in made)
         assert 1 <= pages < 60
-        assert "--max-disk allows 0.6 MB" in made.lost
+        assert "--max-disk allows 0.6 MB" in made.failure
         assert any("--max-disk" in note for note in made.notes)
         again = lycosa.resume(place, max_disk=0)
         more = sum(visit.is_page for visit in again)
-        assert (60, "") == (pages + more, again.lost)
+        assert (60, "") == (pages + more, again.failure)
     assert size_of(place) > 600_000
     found = check(place)
     assert not found.faults

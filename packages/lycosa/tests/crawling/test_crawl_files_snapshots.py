@@ -340,7 +340,7 @@ def test_unreadable_code_never_matches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_snapshot_without_part_is_ignored() -> None:
-    with pytest.raises(StateMismatch, match="does not fit"):
+    with pytest.raises(StateMismatch, match="meaning is stored with another"):
         restore_attributes(SimpleNamespace(meaning=None), {"meaning": {"lines": 1}})
 
 

@@ -69,7 +69,7 @@ def test_labels_change_number_of_relevant_pages(tmp_path: Path, kind: str) -> No
     label(tmp_path, {"train": False})
     crawl = resumed(tmp_path, kind)
     assert {4 if kind == "learns" else 7} == counts(tmp_path, crawl)
-    assert 1 == crawl.model_updates
+    assert 1 == crawl.labels_learned_from
     log = SqliteLog(tmp_path / NAME, readonly=True)
     train = next(event for event in log if isinstance(event, Visit) and event.node == "train")
     log.close()
@@ -83,7 +83,7 @@ def test_labels_can_be_withdrawn(tmp_path: Path, kind: str) -> None:
     resumed(tmp_path, kind)
     label(tmp_path, {"train": None, "start": None}, "2")
     crawl = resumed(tmp_path, kind)
-    assert ({8}, 0) == (counts(tmp_path, crawl), crawl.model_updates)
+    assert ({8}, 0) == (counts(tmp_path, crawl), crawl.labels_learned_from)
 
 
 def test_labels_affect_later_pages(tmp_path: Path) -> None:

@@ -64,8 +64,7 @@ def test_requests_are_sequential_with_delay() -> None:
 def test_per_host_limit() -> None:
     hits, visits = _seen(Web(pages=200, hosts=3, traps=("redirects",)), budget=60, per_host=3, delay=0.0)
     assert not _too_many(hits, 3)
-    # A fast server handles requests one after the other if other processes delay the crawl; those started together
-    # always overlap.
+    # A fast server handles requests in sequence if the crawl is delayed; those started together always overlap.
     sent = [visit for visit in visits if visit.outcome not in ("denied", "refused")]
     spans = [ServedRequest(visit.node.split("/")[2], "", 0, visit.started, visit.ended, "", "", 0) for visit in sent]
     assert max(max_in_flight(spans).values()) == 3

@@ -53,9 +53,9 @@ def test_request_budget_of_crawl() -> None:
 
 
 def test_request_budget_and_command_of_refresh() -> None:
-    made = CrawlRequest(Options(topic="coral"), resuming=True, keeping=RevisitPlan(once=True, requests=12))
+    made = CrawlRequest(Options(topic="coral"), resuming=True, revisit_plan=RevisitPlan(once=True, requests=12))
     assert (0, 12, "refresh", False) == (made.budget.pages, made.budget.requests, made.command, made.is_watch)
-    watch = CrawlRequest(Options(topic="coral"), resuming=True, keeping=RevisitPlan())
+    watch = CrawlRequest(Options(topic="coral"), resuming=True, revisit_plan=RevisitPlan())
     assert ("watch", True) == (watch.command, watch.is_watch)
 
 
