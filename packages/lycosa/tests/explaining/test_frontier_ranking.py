@@ -107,8 +107,7 @@ def browsing_record() -> Browsing:
 
 
 def test_terms_of_hmm_are_states() -> None:
-    """Terms are the shares of the current states in the next state 0; pi is 1/3 each, and 1 leads to 0, 2 to 1, 0
-    anywhere.
+    """Terms are shares of the current states in the next state 0; pi is 1/3 each; 1 leads to 0, 2 to 1, 0 anywhere.
 
     One step on: 4/9 for 0, 4/9 for 1, 1/9 for 2. 'list' is of the first cluster, with smoothing .1 / 1.2 of the pages
     at 0 and 1.1 / 1.2 of the others: .1 * 4 : 1.1 * 4 : 1.1 * 1 = .4 : 4.4 : 1.1, of 5.9. Of that, 0 leads to 0 with
@@ -131,8 +130,7 @@ def test_terms_of_hmm_are_states() -> None:
 def test_terms_of_cash_are_payments_of_parents() -> None:
     """Terms are the payments of each page: s gives x 1/2 of its 1, t a third of its 1, and s as much.
 
-    u is a dead end, so its 1 is divided between s and t. At step 3, s is the richest page, with 1/3 + 1/2 = 5/6, and
-    gives half of that to x.
+    u is a dead end: its 1 is divided between s and t. At step 3, s is the richest, with 5/6, and gives half to x.
     """
     visits = [page("s", "x", "y", title="One"), page("t", "x", "z", "s", title="Other"), page("u", title="Last")]
     terms = recorded_terms(Opic(period=3), visits)
