@@ -194,8 +194,7 @@ def test_alpha_and_beta_by_hand(network: Network, server: MastodonServer) -> Non
     network.write(alice, "bread", carol)
     topic = VectorJudge("jazz", tf="max", idf="none")
     visit = next(visit for visit in crawl(server, ["a"], topic, budget=1) if visit.is_page)
-    # Of all statuses: jazz 3, tea 3, bread 1 (names of one letter are not words). Newest first: c has bread 1; b has
-    # jazz 3 and tea 3.
+    # Of all statuses: jazz 3, tea 3, bread 1 (names of one letter are not words). Newest: c bread 1; b jazz 3, tea 3.
     assert 3 / math.sqrt(3 * 3 + 3 * 3 + 1 * 1) == pytest.approx(visit.relevance, abs=1e-6)
     assert [0.0, 3 / math.sqrt(3 * 3 + 3 * 3)] == pytest.approx(visit.links.link_relevances.tolist(), abs=1e-6)
 
