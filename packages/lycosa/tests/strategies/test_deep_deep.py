@@ -73,8 +73,7 @@ def test_next_link_is_chosen_by_online_and_valued_by_target() -> None:
     assert pytest.approx([0.3]) == q._next_values(hub, table).tolist()
     q.reward_[hub] = 0.2 / 0.4
     q._replay(table)
-    # The only example is `hub` with the anchor `list` and its host. All weights were 0, so those of the anchor become
-    # .1 * y * x.
+    # The only example is `hub`, anchor `list`. All weights were 0, so those of the anchor become .1 * y * x.
     start = int(q.start_[hub[0]])
     x = 1 / math.sqrt(q.count_[hub[0], 0])
     assert pytest.approx(0.1 * 0.65 * x - 1e-5) == q.online_[q.slots_[start]]
@@ -117,8 +116,7 @@ def test_redirect_inherits_features() -> None:
 
 
 def test_choose_draws_host_and_link() -> None:
-    """A host is drawn by softmax of its best priority, then its best link; 1/6 of the picks are uniform over hosts and
-    links.
+    """A host is drawn by softmax of its best priority, then its best link; 1/6 of the picks are uniform.
 
     Hosts x and y have .3 and .1: at temperature .1 x is exp(2) = 7.4 times as likely, 88 % of 5/6. A uniform pick has
     1/12 per host, so 1/24 for each of x's two links. In total: 77.6 % x's best link, 4.2 % its other one, 18.3 % y's

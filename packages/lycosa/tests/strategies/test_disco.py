@@ -150,8 +150,7 @@ def test_bayesian_sets_by_hand() -> None:
 
 
 def test_classifier_by_hand() -> None:
-    """Logistic regression on an example with a and a counterexample with b: x = (1, 0) and (0, 1), w_a = -w_b = w, c =
-    0.
+    """Logistic regression of an example with a and a counterexample with b: x = (1, 0), (0, 1), w_a = -w_b = w, c = 0.
 
     The idf is equal for both words and cancels. The loss w^2 + 2 ln(1 + e^-w) is smallest at w = 1 / (1 + e^w) = .4011.
     """

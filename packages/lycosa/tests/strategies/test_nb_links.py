@@ -45,8 +45,7 @@ class Trial:
 
 
 def taught(**parameters: Any) -> Trial:
-    """Return a trial with two relevant pages, linked by (x1, coral) and (x2, coral, reef), and an irrelevant one, (x3,
-    trains).
+    """Return a trial with relevant pages, linked by (x1, coral), (x2, coral, reef), an irrelevant one, (x3, trains).
 
     The seed is relevant too, with the word `start`. So there are V = 7 words: start, x1, x2, x3, coral, reef, train;
     n(relevant) = 1 + 2 + 3 = 6 words on 3 pages, n(irrelevant) = 2 words on 1 page.

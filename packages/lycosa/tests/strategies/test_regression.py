@@ -32,8 +32,7 @@ def learned(made: Regression, *pages: tuple[str, float, str], outcome: str = "ok
 
 @pytest.mark.paper("gouriten-lr-fl")
 def test_regression_three_pages_by_hand() -> None:
-    """Weights solve the normal equations; only the in-degree differs between pages: 0, 1 and 2 parents, beta 0, 0 and
-    1.
+    """Weights solve the normal equations; only the in-degree differs: 0, 1 and 2 parents, beta 0, 0 and 1.
 
     With x = (degree, 1), rows (0, 1), (1, 1), (2, 1), y = (0, 0, 1) and ridge r = .5 the normal equations are
 

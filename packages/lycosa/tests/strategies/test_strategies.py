@@ -115,8 +115,8 @@ class Picks:
     ("name", "message"),
     [
         (f"{__name__}:Broken", "cannot load the strategy .*: RuntimeError: no luck"),
-        (f"{__name__}:Picks", "makes 'Picks', which has no learn and no frontier and no admit"),
-        ("os:getcwd", "makes 'str', which has no learn and no priority: see lycosa.core.protocols"),
+        (f"{__name__}:Picks", "creates a Picks without learn and frontier and admit"),
+        ("os:getcwd", "creates a str without learn and priority: see lycosa.core.protocols"),
         ("builtins:int", "cannot load the strategy .*: ValueError: no signature"),
         ("..:x", "cannot load the strategy"),
     ],

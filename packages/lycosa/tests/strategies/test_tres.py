@@ -28,8 +28,7 @@ def x_of(tres: Tres, table: Table, node: str) -> list[float]:
 def test_best_split_reduces_variance_most() -> None:
     """The split with the smallest remaining variance is chosen, here feature 0 at .2, for the rewards 0 0 0 1 1.
 
-    The variance is .24. Feature 0 leaves 0 on both sides; feature 1 splits at 1, 0 0 0 1 | 1, and leaves 4/5 * 3/16 =
-    .15.
+    The variance is .24. Feature 0 leaves 0 on both sides; feature 1 splits 0 0 0 1 | 1 and leaves 4/5 * 3/16 = .15.
     """
     x = np.array([[0.1, 1], [0.2, 1], [0.1, 1], [0.5, 1], [0.6, 2]])
     rewards = np.array([0, 0, 0, 1, 1.0])
@@ -40,8 +39,7 @@ def test_best_split_reduces_variance_most() -> None:
 
 
 def test_features_of_link() -> None:
-    """Features are parent relevance, closeness 1 / n to a relevant page, path, and the share of relevant pages of the
-    host.
+    """Features: parent relevance, closeness 1 / n to a relevant page, path, and the share of relevant pages of its host.
 
     From a seed, which counts as relevant: 1, 1 / 1, 1 / 1; two irrelevant pages later 0, 1 / 3 = .3 in tenths, 1 / 3.
     One of the two pages of the host is relevant: .5.

@@ -195,8 +195,7 @@ def test_crawl_sets_exact_and_probability(judge: str, exact: bool) -> None:
     ],
 )
 def test_new_places_term_by_path_names(url: str, names: int) -> None:
-    """Priority of a new place is (1 / sqrt 2 + 1 / sqrt(1 + n)) / 2 + 1 - names / 8, after one irrelevant page of its
-    host.
+    """After an irrelevant page of its host, a new place has (1 / sqrt 2 + 1 / sqrt(1 + n)) / 2 + 1 - names / 8.
 
     n is the number of pages in its directory: 1 in that of the start page, which has no name in its path.
     """

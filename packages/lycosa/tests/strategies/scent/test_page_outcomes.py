@@ -40,8 +40,7 @@ class OutcomesOfWords:
 def test_outcome_is_relevance_and_cosine_part() -> None:
     """Outcome is .2 * relevance + .8 * cosine * (sum of relevances / sum of cosines).
 
-    Cosines are .5 and 1, relevances .4 and .2; so the sums are .4 and .5 after the first page, .6 and 1.5 after the
-    second.
+    Cosines are .5 and 1, relevances .4 and .2, so the sums are .5 and .4 after one page, 1.5 and .6 after two.
     """
     made = OutcomesOfWords({"coral": 1.0, "reef": 1.0}, feedback=False)
     assert pytest.approx(0.2 * 0.4 + 0.8 * 0.5 * (0.4 / 0.5)) == made.page("coral sea", 0.4)
