@@ -163,7 +163,7 @@ def _array(name: str, place: int, value: Any) -> Callable[[dict[str, Any]], obje
         (_array("cluster xmeans", 1, "f4"), "clusters by xmeans has shape"),
         (_array("steps", 2, [24]), "steps has shape"),
         (_array("steps", 2, [6, 4]), "steps has shape"),
-        (_array("steps", 2, [2_000_000_000, 2_000_000_000]), "steps is truncated"),
+        (_array("steps", 2, [2_000_000_000, 2_000_000_000]), "steps ends beyond the end of the file"),
         (_array("counts", 2, [10**30]), "counts has an invalid shape"),
         (_array("state", 1, "f4"), "state has shape"),
     ],
@@ -187,9 +187,7 @@ def test_load_rejects_invalid_values(tmp_path: Path) -> None:
 
 def test_load_rejects_other_files(tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(b"lycosa-model 1\n")
-    with pytest.raises(
-        InputError, match="is not a browsing model of Lycosa: name a file that 'lycosa train browse' made"
-    ):
+    with pytest.raises(InputError, match="is not a browsing model: give a file created by 'lycosa train browse'"):
         Browsing.load(tmp_path / "m")
     with pytest.raises(InputError, match="cannot read the browsing model"):
         Browsing.of(str(tmp_path / "nowhere"))

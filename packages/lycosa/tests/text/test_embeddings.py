@@ -148,8 +148,8 @@ def test_hatch_build_reproduces_files(tmp_path: Path) -> None:
     spec.loader.exec_module(tool)
     tool.make(tmp_path)
     for name in embeddings.FILES:
-        assert (tmp_path / name).read_bytes() == (embeddings.HERE / name).read_bytes(), name
-    assert "Lee Miller" in (embeddings.HERE / "LICENSE").read_text()
+        assert (tmp_path / name).read_bytes() == (embeddings.VECTORS_DIRECTORY / name).read_bytes(), name
+    assert "Lee Miller" in (embeddings.VECTORS_DIRECTORY / "LICENSE").read_text()
 
 
 def test_pieces_cut_like_tokenizer() -> None:
@@ -165,7 +165,7 @@ def test_pieces_cut_like_tokenizer() -> None:
 
 
 def test_pieces_load_rejects_broken_files(tmp_path: Path) -> None:
-    vectors_file, pieces_file = (embeddings.HERE / name for name in embeddings.FILES)
+    vectors_file, pieces_file = (embeddings.VECTORS_DIRECTORY / name for name in embeddings.FILES)
     contents = json.loads(pieces_file.read_text("utf-8"))
     short = json.dumps({**contents, "pieces": contents["pieces"][:10]}).encode()
     for number, (rows, names) in enumerate(

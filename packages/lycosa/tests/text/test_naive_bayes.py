@@ -17,8 +17,7 @@ LABELS = np.array([0, 0, 1])
 
 
 def test_naive_bayes_product_by_hand() -> None:
-    """Counts are log2(1 + f), scaled to the mean length of a page (5/3 words), with Laplace smoothing; priors have one
-    page more.
+    """Counts are log2(1 + f), scaled to the mean length (5/3 words), with Laplace smoothing; priors add one page each.
 
     Page 1 has coral 2 and reef 1 (3 words), page 2 coral 1, page 3 rail 1. Scaled: page 1 coral 10/9, reef 5/9; page 2
     coral 5/3; page 3 rail 5/3.
