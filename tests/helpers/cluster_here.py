@@ -15,8 +15,7 @@ from lycosa_cluster.shard import Shard
 class Together:
     """All shards of a crawl in one process.
 
-    Messages take `delay` seconds. For each message `lost` returns whether the request is lost, or, after delivery, its
-    response.
+    Messages take `delay` seconds; `lost` returns for each whether the request, or its response, is lost.
     """
 
     def __init__(self, coordinator: Coordinator, *, delay: float = 0.0, lost: Callable[[], str] = lambda: "") -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from lycosa.core.options import Options
 from lycosa.core.types import Setting
-from lycosa.crawling.seeds import SETTING
+from lycosa.crawling.seeds import SEARCHES_SETTING
 from lycosa.store.log import NAME, SqliteLog
 from lycosa_cluster import asking
 from lycosa_cluster.asking import Answers, ask
@@ -17,7 +17,9 @@ from lycosa_cluster.asking import Answers, ask
 
 def test_responses_are_restored_from_log(tmp_path: Path) -> None:
     log = SqliteLog(tmp_path / NAME)
-    answers = Answers(events=[Setting("learned", {"terms": [1]}), Setting(SETTING, {"engine": ["http://a.test/"]})])
+    answers = Answers(
+        events=[Setting("learned", {"terms": [1]}), Setting(SEARCHES_SETTING, {"engine": ["http://a.test/"]})]
+    )
     answers.record(log)
     assert answers.events == []
     again = Answers.recorded(log)
@@ -41,7 +43,7 @@ def test_known_terms_are_kept_and_space_is_closed(monkeypatch: pytest.MonkeyPatc
 
     async def engines(options: Any, space: Any, clock: Any, known: Any) -> Any:
         return SimpleNamespace(
-            notes=["one engine failed"], events=[Setting(SETTING, {**known, "new": ["http://b.test/"]})]
+            notes=["one engine failed"], events=[Setting(SEARCHES_SETTING, {**known, "new": ["http://b.test/"]})]
         )
 
     monkeypatch.setattr(asking, "ask_engines", engines)

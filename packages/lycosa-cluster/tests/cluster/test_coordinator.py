@@ -33,8 +33,7 @@ def test_report_grants_pages_to_best_rows() -> None:
     choosy = Coordinator(2, Budget(), lambda: 0.0, choosy=0.7)
     granted_pages(choosy, 0, soon=1.0)
     assert granted_pages(choosy, 1, 0.8, 0.6) == 1
-    # By hand: the best priority is -.1 + .6 = .5 and the margin .3 * .5 = .15, so the threshold is -.25; likewise
-    # below.
+    # By hand: the best priority is -.1 + .6 = .5 and the margin .3 * .5 = .15, so the threshold is -.25.
     for soon, level, proportional, claims, granted in (
         (-0.1, 0.6, True, (-0.2, -0.24, -0.26), 2),
         (0.0, 0.5, True, (-0.1, -0.14, -0.16), 2),

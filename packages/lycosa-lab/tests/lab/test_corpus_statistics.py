@@ -33,8 +33,7 @@ def test_corpus_statistics_same_topic_links_with_base_rate(tmp_path: Path) -> No
              page("http://a.test/4", "1")]  # fmt: skip
     found = corpus_statistics(write_index(pages, tmp_path / "x", source="s", labels=labels))
     topics = {topic["name"]: (topic["pages"], topic["share"], topic["base"]) for topic in found["topics"]}
-    # p: pages 1 and 2 of 4 have five live links, of which 1 -> 2 and 2 -> 1 stay in p; p/q: page 1 links to 2 and 3; r
-    # likewise.
+    # p: pages 1 and 2 of 4 have five live links, of which 1 -> 2, 2 -> 1 stay in p; p/q and r: page 1 links to 2 and 3.
     assert {"p": (2, 2 / 5, 2 / 4), "p/q": (1, 0.0, 1 / 4), "r": (1, 0.0, 1 / 4)} == topics
     assert 2 == found["labelled"]
     text = "\n".join(statistics_lines(found))

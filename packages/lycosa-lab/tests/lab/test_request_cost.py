@@ -44,8 +44,7 @@ def test_requests_counts_dead_links_and_redirects(tmp_path: Path) -> None:
         ).tolist()
         return brought
 
-    # In order of discovery: gone, older, b; then the redirect targets, which take the place of their source: old, and
-    # finally a.
+    # In order of discovery: gone, older, b; then the redirect targets, in place of their source: old, and finally a.
     whole = brought(100)
     assert (5, 1.0, 1.0) == (len(whole), sum(whole), whole[-1] + whole[-2])
     assert whole[:2] == brought(2)

@@ -56,8 +56,7 @@ def test_generate_degrees_have_heavy_tails(france: CorpusIndex) -> None:
     assert into[:200].sum() > 0.2 * into.sum()
     assert out[:200].sum() > 0.08 * out.sum()
     assert into[0] > 50 * into.mean()
-    # On a log-log scale the tail is roughly a line: 16 times the rank means 16 ** .9 = 12 times fewer links, within a
-    # factor of 2.
+    # On a log-log scale the tail is roughly a line: 16 times the rank means about 16 ** .9 = 12 times fewer links.
     assert 6 < into[20] / into[320] < 24
 
 

@@ -57,7 +57,7 @@ def test_findings_automatic_is_not_behind(found: tuple[Findings, Path, Freshness
     assert mean["automatic"] >= mean["fixed"] - slack, mean
     for trial, one in runs.by_trial.items():
         most = one.watched * trial.world.days * DAY / trial.every
-        assert one.looks + one.other <= most + 2, trial.key  # the budget includes robots.txt
+        assert one.checks + one.other <= most + 2, trial.key  # the budget includes robots.txt
         assert 0.5 < one.freshness < 1
 
 

@@ -13,12 +13,12 @@ from lycosa_lab.papers.gouriten.claims import (
     BANDITS,
     DEGRADATION,
     GLOBAL,
-    LEADERS,
     PEARSON,
-    PLAYERS,
     R_SQUARED,
     SCORE,
     STEPS,
+    TABLE_6,
+    TABLE_7,
     TIMES,
     paper_value,
 )
@@ -36,7 +36,7 @@ def on_graphs(
 
 def published(numbers: Mapping[str, Sequence[float]]) -> CrawlComparison:
     """Return the paper's numbers as the results of six graphs."""
-    texts = {**LEADERS, **PLAYERS}
+    texts = {**TABLE_7, **TABLE_6}
     return on_graphs({texts[name]: row for name, row in numbers.items()})
 
 
@@ -50,7 +50,7 @@ def test_paper_value_without_number_is_none() -> None:
 
 @pytest.mark.paper("gouriten-table-7")
 def test_claims_hold_on_table_7() -> None:
-    rules = (*claims.ON_TABLE_7, *claims.LATE)
+    rules = (*claims.TABLE_7_CLAIMS, *claims.LONG_RUN_CLAIMS)
     assert [HOLDS] * 6 == [rule(published(GLOBAL)).verdict for rule in rules]
 
 
@@ -77,7 +77,7 @@ def test_claims_hold_on_other_tables() -> None:
 @pytest.mark.paper("gouriten-table-6")
 def test_steadier_holds_on_paper_numbers() -> None:
     """The ratio is largest / smallest score: at most .494 / .383 = 1.29 for bandits, else from .583 / .378 = 1.54."""
-    assert claims.steadier(published({**GLOBAL, **BANDITS})).verdict == HOLDS
+    assert claims.bandits_steadier(published({**GLOBAL, **BANDITS})).verdict == HOLDS
 
 
 @pytest.mark.paper("gouriten-table-5")
@@ -100,12 +100,12 @@ def test_claims_fail_on_contrary_numbers() -> None:
         "bfs": (0.9, 0.9), "opic": (0.5, 0.5), "n": (0.8, 0.3), "e": (0.4, 0.6), "ne": (0.2, 0.4),
         "lr_fl": (0.7, 0.4), "mab_var-0.2-200": (0.1, 0.8),
     }  # fmt: skip
-    scores = on_graphs({LEADERS[name]: row for name, row in numbers.items()}, (100, 10_000))
-    rules = (*claims.ON_TABLE_7, *claims.LATE)
+    scores = on_graphs({TABLE_7[name]: row for name, row in numbers.items()}, (100, 10_000))
+    rules = (*claims.TABLE_7_CLAIMS, *claims.LONG_RUN_CLAIMS)
     assert [FAILS] * 6 == [rule(scores).verdict for rule in rules]
-    shaky = on_graphs({**dict.fromkeys(PLAYERS.values(), (0.1, 0.8)), **dict.fromkeys(claims.HEURISTICS, (0.3, 0.4)),
+    shaky = on_graphs({**dict.fromkeys(TABLE_6.values(), (0.1, 0.8)), **dict.fromkeys(claims.HEURISTICS, (0.3, 0.4)),
                        "lr_fl": (0.3, 0.4)}, (100, 10_000))  # fmt: skip
-    assert claims.steadier(shaky).verdict == FAILS
+    assert claims.bandits_steadier(shaky).verdict == FAILS
     assert claims.second_level_no_better(scores, {"breadth-first": "fl_n"}).verdict == FAILS
     assert claims.second_level_no_better(scores, {"fl_n": "breadth-first"}).verdict == HOLDS
 
@@ -114,7 +114,7 @@ def test_claims_untested_on_equal_scores() -> None:
     apart = on_graphs({"fl_e": (0.5, 0.5), "fl_ne": (0.5, 0.5)}, (100, 300))
     same = replace(apart, pages=dict.fromkeys(("fl_e", "fl_ne"), [np.arange(3, dtype=np.int32)] * 6))
     high = on_graphs({"fl_e": (0.999, 0.999), "fl_ne": (0.9985, 0.9985)}, (100, 300))
-    high = replace(high, most={SCORE: np.ones((6, 2))})
+    high = replace(high, maximum={SCORE: np.ones((6, 2))})
     few = replace(apart, topics=list("abcdee"))
     for scores in (same, high, few):
         assert UNTESTED == claims.e_and_ne_alike(scores).verdict
@@ -123,7 +123,7 @@ def test_claims_untested_on_equal_scores() -> None:
 
 def test_claims_untested_on_short_crawls() -> None:
     short = published(GLOBAL).at(100, 1_000)
-    assert [UNTESTED] * 3 == [rule(short).verdict for rule in claims.LATE]
+    assert [UNTESTED] * 3 == [rule(short).verdict for rule in claims.LONG_RUN_CLAIMS]
 
 
 @pytest.mark.paper("gouriten-table-2")
