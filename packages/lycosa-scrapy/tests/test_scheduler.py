@@ -74,7 +74,7 @@ def test_killed_crawl_resumes_without_loss(tmp_path: Path) -> None:
     assert 0 < stats["lycosa/pages"] <= len(set(whole))
     assert stats["finish_reason"] == "finished"
     assert all(agent.startswith("Scrapy") for agent in agents)
-    with pytest.raises(InputError, match="driven by Scrapy"):
+    with pytest.raises(InputError, match="run by Scrapy"):
         next(iter(resume(tmp_path / "lycosa")))
 
 

@@ -42,7 +42,7 @@ def test_read_returns_arrays(kind: str, tmp_path: Path) -> None:
 
 def test_pack_refuses_other_types() -> None:
     for array in (np.array([{}]), np.array(["a"]), np.array([1j]), np.array([1], np.int64)):
-        with pytest.raises(ValueError, match="cannot be kept"):
+        with pytest.raises(ValueError, match="cannot be stored"):
             pack({}, {"a": array}, {})
 
 
@@ -59,15 +59,15 @@ def test_read_errors_name_file_kind_and_command(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read the notebook .*No such file"):
         NOTES.read(path, taken)
     path.write_bytes(b"lycosa-model 3\n")
-    with pytest.raises(InputError, match="is not a notebook of Lycosa: name a file that 'lycosa note' made"):
+    with pytest.raises(InputError, match="is not a notebook: give a file created by 'lycosa note'"):
         NOTES.read(path, taken)
     path.write_bytes(b"lycosa-notes 4\n")
-    with pytest.raises(InputError, match=r"a notebook of format 4, this Lycosa reads 3: .* with 'lycosa note'"):
+    with pytest.raises(InputError, match=r"a notebook of format 4: expected 3; .* with 'lycosa note'"):
         NOTES.read(path, taken)
     path.write_bytes(b"lycosa-notes 3\n0\n{}")
     with pytest.raises(InputError, match=r"the notebook .* is damaged or cut short"):
         NOTES.read(path, taken)
-    with pytest.raises(InputError, match="has 19 bytes: no notebook is that large"):
+    with pytest.raises(InputError, match="has 19 bytes: the maximum is 18"):
         NOTES.read(path, taken, max_bytes=18)
     with pytest.raises(InputError, match=r"cannot write the notebook .*; choose another --out"):
         NOTES.write(tmp_path / "nowhere" / "n", [b""])
@@ -87,5 +87,5 @@ def test_read_reports_errors_of_constructor(tmp_path: Path) -> None:
         raise ValueError("there are no pages")
 
     NOTES.write(tmp_path / "n", pack({}, {}, {}))
-    with pytest.raises(InputError, match=r"is inconsistent \(there are no pages\): copy it again"):
+    with pytest.raises(InputError, match=r"is inconsistent \(there are no pages\): restore it"):
         NOTES.read(tmp_path / "n", refuse)

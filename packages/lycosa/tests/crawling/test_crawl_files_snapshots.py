@@ -293,7 +293,7 @@ def test_snapshots_take_two_percent_of_cpu_time(monkeypatch: pytest.MonkeyPatch,
     crawl.go(20_000, 0.005)
     assert crawl.written[0] == files.MIN_VISITS  # the cost is unknown yet
     assert 17 <= len(crawl.written) <= 20
-    assert files.SnapshotWriter.spent <= files.MAX_CPU_SHARE * crawl.now + 0.1
+    assert files.SnapshotWriter.cpu_seconds <= files.MAX_CPU_SHARE * crawl.now + 0.1
     crawl.files.log.close()
 
 

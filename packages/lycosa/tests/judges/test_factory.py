@@ -105,7 +105,7 @@ class Broken:
     ("name", "message"),
     [
         (f"{__name__}:Broken", "cannot load the judge .*: RuntimeError: no luck"),
-        ("os:getcwd", "makes 'str', which has no judge and no learn and no threshold: see lycosa.core.protocols"),
+        ("os:getcwd", "creates a str without judge and learn and threshold: see lycosa.core.protocols"),
         ("builtins:int", "cannot load the judge .*: ValueError: no signature"),
         ("..:x", "cannot load the judge .*module:Class"),
     ],

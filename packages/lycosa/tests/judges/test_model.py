@@ -136,7 +136,7 @@ def _set(key: str, value: Any) -> Callable[[dict[str, Any]], object]:
         (_set("counts", [1, "1"]), "not positive"),
         (_set("facts", 3), "facts"),
         (_set("arrays", [["terms", "O", [4]]]), "is inconsistent"),
-        (_set("arrays", [["terms", "u1", [4]]]), "data after the last array"),
+        (_set("arrays", [["terms", "u1", [4]]]), "bytes follow the last array"),
     ],
 )
 def test_load_rejects_inconsistent_headers(
@@ -195,7 +195,7 @@ class _Trap:
 )
 def test_load_rejects_foreign_files(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(content)
-    with pytest.raises(InputError, match="not a model of Lycosa: name a file that 'lycosa train' made"):
+    with pytest.raises(InputError, match="not a model: give a file created by 'lycosa train'"):
         TrainedModel.load(tmp_path / "m")
 
 

@@ -42,7 +42,7 @@ def test_make_schedule_with_parameters() -> None:
     [
         ("clever", "no schedule 'clever': choose one of automatic, fixed"),
         ("fixed,every=often", "'every' is 'often'"),
-        ("fixed,least=2d,most=1d", r"'least' \(2d\) is longer than 'most' \(1d\)"),
+        ("fixed,least=2d,most=1d", r"'least' \(2d\) must not exceed 'most' \(1d\)"),
         ("automatic,rest=3", "'rest' is 3"),
         ("fixed,when=1d", "no parameter 'when'"),
     ],

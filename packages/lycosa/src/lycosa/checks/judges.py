@@ -264,7 +264,7 @@ def _checked_relevances(judge: Learner, versions: int) -> NDArray[np.floating[An
         and relevances_now.shape == (versions,)
         and bool(np.isfinite(relevances_now).all()),
         f"relevances_now() returned {shape(relevances_now)} after {versions} versions of pages: return one "
-        "finite number for each visit with `visit.is_version`, in their order, including revisits",
+        "finite number for each visit with `visit.is_version`, in log order, including revisits",
     )
     return relevances_now
 

@@ -29,7 +29,7 @@ async def ready_returns_time_and_reason(space: Space, node: str) -> None:
         and isinstance(answer[0], float | int)
         and not math.isnan(answer[0])
         and isinstance(answer[1], str),
-        f"ready({space.host_key(node)!r}) is {answer!r}: return (seconds since the epoch, what the host waits for)",
+        f"ready({space.host_key(node)!r}) is {answer!r}: return (seconds since the epoch, reason of the wait)",
     )
 
 
@@ -109,7 +109,7 @@ async def eight_concurrent_visits(space: Space, node: str) -> None:
     for name, expected, page in zip(names * 4, alone * 4, concurrent, strict=True):
         want(
             getattr(space, "changes", False) or page.links.urls == expected,
-            f"{name!r} had other links in eight concurrent visits: keep no state of a visit on the space",
+            f"{name!r} had other links in eight concurrent visits: store no state of a visit in the space",
         )
 
 

@@ -126,7 +126,7 @@ class SpilledArray(Sequence[Any]):
     def restore(self, state: State) -> None:
         stored: NDArray[Any] | FileArray = state["rows"]
         if stored.dtype != self._kind or stored.nbytes % self._size:
-            raise StateMismatch("rows do not fit")
+            raise StateMismatch(f"the stored rows are of type {stored.dtype}: expected {self._kind}")
         self._count, self._first = 0, self._first[:0]
         if isinstance(stored, FileArray):
             self._file, self._base = stored.file, 0

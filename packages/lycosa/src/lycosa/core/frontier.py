@@ -221,13 +221,13 @@ class Frontier:
 
     def state(self) -> State:
         if type(self) is not Frontier:
-            raise StateMismatch("only a frontier with heaps has a state")
+            raise StateMismatch(f"{type(self).__name__} has no state: only Frontier has one")
         return {"score": self.priority, "level": self.level, "pages": np.array([queue.pages for queue in self.queues])}
 
     def restore(self, state: State) -> None:
         self.priority, self.level = state["score"], state["level"]
         if len(self.level) != len(self.priority) or self.priority.dtype != np.float64 or self.level.dtype != np.uint8:
-            raise StateMismatch("priorities and levels do not fit")
+            raise StateMismatch("the stored priorities and levels differ in length or have the wrong type")
         self._holding = bool(self.level.any())
         for number, pages in enumerate(state["pages"].tolist()):
             self.queue(number).pages = pages

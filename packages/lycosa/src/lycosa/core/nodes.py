@@ -45,7 +45,7 @@ class Nodes(Sequence[str]):
         if isinstance(row, slice):
             return [self[at] for at in range(*row.indices(self._size))]
         if not -self._size <= row < self._size:
-            raise IndexError(f"there is no row {row}")
+            raise IndexError(f"row {row} is out of range: there are {self._size} rows")
         return self.text(row if row >= 0 else row + self._size).decode("utf-8", "surrogatepass")
 
     def __setitem__(self, row: int, node: str) -> None:
@@ -97,9 +97,9 @@ class Nodes(Sequence[str]):
     def restore(self, state: State) -> None:
         begin, length, joined = state["begin"], state["length"], state["bytes"]
         if len(begin) != len(length) or joined.dtype != np.uint8 or (begin.dtype, length.dtype) != (np.int64, np.int32):
-            raise StateMismatch("names do not fit")
+            raise StateMismatch("the stored columns of names differ in length or have the wrong type")
         if len(begin) and (begin.min() < 0 or length.min() < 0 or int((begin + length).max()) > len(joined)):
-            raise StateMismatch("names are missing")
+            raise StateMismatch("stored names extend beyond the stored text")
         self._size, self._used = len(begin), len(joined)
         self._bytes, self._begin, self._length = joined, begin, length
 
@@ -188,9 +188,11 @@ class Fingerprints:
         keys, numbers = state["keys"], state["numbers"]
         size = len(keys)
         if size < 1024 or size & (size - 1) or len(numbers) != size:
-            raise StateMismatch("fingerprints do not fit")
+            raise StateMismatch("the stored hash table has the wrong size")
         if keys.dtype != np.uint64 or numbers.dtype != np.int32:
-            raise StateMismatch("fingerprints have another type")
+            raise StateMismatch(
+                f"the stored hash table is of {keys.dtype} and {numbers.dtype}: expected uint64 and int32"
+            )
         self._keys, self._numbers = keys, numbers
         self._size = int(np.count_nonzero(numbers != EMPTY))
 

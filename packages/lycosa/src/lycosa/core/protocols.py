@@ -77,7 +77,7 @@ class Space:
 
     def visit(self, task: Task) -> Awaitable[Page]:
         """Return the page at a node and its links. Failures are outcomes, not exceptions."""
-        raise TypeError(f"{type(self).__name__} has no method visit(task), which every space needs")
+        raise TypeError(f"{type(self).__name__} has no method visit(task), which is required")
 
     def node(self, text: str) -> str | None:
         """Return the node that a user means by a seed; None if invalid."""

@@ -122,8 +122,8 @@ def check_parts(made: Any, needs: Sequence[str], name: str) -> None:
     """Raise InputError if a user's own class lacks required methods."""
     missing = [part for part in needs if not hasattr(made, part)]
     if missing:
-        lacking = f"{type(made).__name__!r}, which has no {' and no '.join(missing)}"
-        raise InputError("bad-plugin", f"{name} makes {lacking}: see lycosa.core.protocols")
+        lacking = f"{type(made).__name__} without {' and '.join(missing)}"
+        raise InputError("bad-plugin", f"{name} creates a {lacking}: see lycosa.core.protocols")
 
 
 def describe_type(kind: Any) -> str:

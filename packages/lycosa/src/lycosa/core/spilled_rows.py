@@ -403,7 +403,7 @@ class SpilledRows:
         for name in _COLUMNS:
             column, before = state["columns"][name], getattr(self, name)
             if column.dtype != before.dtype or len(column) != self._end:
-                raise StateMismatch("cold rows do not fit")
+                raise StateMismatch(f"{name} has {len(column)} rows of {column.dtype}: expected {self._end}")
             setattr(self, name, column)
         self.file.kind = np.dtype([(name, kind, tuple(shape)) for name, kind, shape in state["kind"]])
         self.file.take_over()
@@ -540,10 +540,8 @@ class SpillFile:
                 "bad-file", "the temporary file of spilled rows was changed by another program: start again"
             )
         if self.readonly:
-            return InputError("bad-file", f"{self.path} has changed while it was read: try again")
-        return InputError(
-            "bad-file", f"{self.path} is damaged: remove it, then continue, which takes reading the whole log"
-        )
+            return InputError("bad-file", f"{self.path} changed while it was read: try again")
+        return InputError("bad-file", f"{self.path} is damaged: delete it, then continue; the whole log will be read again")
 
     def flush(self) -> None:
         """Sync the file before a snapshot refers to it."""

@@ -56,7 +56,7 @@ class TextLines:
         lines = items if self.key is None else [self.key(item) for item in items]
         joined = "\n".join(lines)
         if joined.count("\n") != max(0, len(lines) - 1):
-            raise StateMismatch("the text has more than one line")
+            raise StateMismatch("a text has several lines: expected one")
         return joined.encode("utf-8", "surrogatepass") + b"\n" if lines else b""
 
 
@@ -103,7 +103,7 @@ def state_of_attributes(part: object, *besides: str) -> State:
         elif hasattr(value, "__dict__"):
             state[name] = state_of_attributes(value)
         else:
-            raise StateMismatch(f"{type(part).__name__}.{name} is a {type(value).__name__}, not a plain value")
+            raise StateMismatch(f"{type(part).__name__}.{name} is a {type(value).__name__}: expected a plain value")
     return state
 
 
@@ -119,7 +119,7 @@ def restore_attributes(part: object, state: State) -> None:
         else:
             fits = not isinstance(value, np.ndarray | dict)
         if not fits:
-            raise StateMismatch(f"{type(part).__name__}.{name} does not fit")
+            raise StateMismatch(f"{type(part).__name__}.{name} is stored with another type or shape")
         setattr(part, name, value)
 
 
@@ -173,7 +173,7 @@ class FileFormat:
     ) -> Made:
         """Return `make(header, arrays)` for a file; raise InputError if unreadable or `make` raises ValueError."""
         contents = self._contents(path, max_bytes)
-        remedy = f"copy it again from where it came from, or make a new one with '{self.command}'"
+        remedy = f"restore it from a copy, or create a new one with '{self.command}'"
         if contents is None:
             raise InputError("bad-file", f"the {self.noun} {path} is damaged or cut short: {remedy}")
         try:
@@ -190,7 +190,7 @@ class FileFormat:
         try:
             about = path.stat()
             if about.st_size > max_bytes:
-                raise InputError("too-large", f"{path} has {about.st_size:,} bytes: no {self.noun} is that large")
+                raise InputError("too-large", f"{path} has {about.st_size:,} bytes: the maximum is {max_bytes:,}")
             if not stat.S_ISREG(about.st_mode) and not path.is_dir():  # reading a pipe might block forever
                 reason = "it is a pipe or a device, not a file"
                 raise InputError("not-a-file", f"cannot read the {self.noun} {path}: {reason}")
@@ -205,13 +205,13 @@ class FileFormat:
 
     def _check_first_line(self, path: Path, first: bytes) -> None:
         if not first.startswith(self.mark):
-            hint = f"name a file that '{self.command}' made"
-            raise InputError("wrong-file", f"{path} is not a {self.noun} of Lycosa: {hint}")
+            hint = f"give a file created by '{self.command}'"
+            raise InputError("wrong-file", f"{path} is not a {self.noun}: {hint}")
         version = first[len(self.mark) :].rstrip(b"\n")
         if version != str(self.version).encode():
             found = f"{path} is a {self.noun} of format {version[:20].decode('ascii', 'replace')}"
-            hint = f"make it again with '{self.command}'"
-            raise InputError("bad-version", f"{found}, this Lycosa reads {self.version}: {hint}")
+            hint = f"create it again with '{self.command}'"
+            raise InputError("bad-version", f"{found}: expected {self.version}; {hint}")
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> list[bytes]:
@@ -221,7 +221,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], facts: M
     for name, array in arrays.items():
         kind = array.dtype.str[1:]
         if kind not in _TYPES:
-            raise ValueError(f"an array of {array.dtype} cannot be kept: it must be one of {', '.join(_TYPES)}")
+            raise ValueError(f"an array of {array.dtype} cannot be stored: expected one of {', '.join(_TYPES)}")
         descriptions.append([name, kind, list(array.shape)])
         parts.append(np.ascontiguousarray(array, _TYPES[kind]).tobytes())
     parts[0] = json.dumps({**header, "arrays": descriptions, "facts": dict(facts)}).encode() + b"\n"
@@ -261,9 +261,9 @@ def _arrays(descriptions: Sequence[Any], data: memoryview) -> dict[str, NDArray[
             raise ValueError(f"{name} has {len(shape)} dimensions: expected 1 or 2")
         size = math.prod(shape) * _TYPES[kind].itemsize
         if offset + size > len(data):
-            raise ValueError(f"{name} is truncated")
+            raise ValueError(f"{name} ends beyond the end of the file")
         found[str(name)] = np.frombuffer(data[offset : offset + size], _TYPES[kind]).reshape(shape)
         offset += size
     if offset != len(data):
-        raise ValueError("data after the last array")
+        raise ValueError(f"{len(data) - offset:,} bytes follow the last array: expected none")
     return found

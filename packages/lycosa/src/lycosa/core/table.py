@@ -362,11 +362,11 @@ class Table:
         self._vacant, self.renewed = spilled["vacant"].tolist(), spilled["renewed"].tolist()
         self._age = spilled.get("age")
         if self._age is not None and len(self._age) != self._capacity:
-            raise StateMismatch("the order of discovery does not fit")
+            raise StateMismatch(f"the order of discovery has {len(self._age)} rows: expected {self._capacity}")
         for name, dtype in _COLUMNS.items():
             column = state["columns"][name]
             if column.dtype != dtype or len(column) != self._capacity:
-                raise StateMismatch(f"the column {name} does not fit")
+                raise StateMismatch(f"{name} has {len(column)} rows of {column.dtype}: expected {self._capacity}")
             setattr(self, name, column)
         self._set_sums(state["sums"])
         self.edges.restore(state["edges"])

@@ -102,7 +102,7 @@ def _read_file(path: Path, seeds: Seeds, notes: list[str]) -> list[tuple[str, Ki
     return named
 
 
-SETTING = "searched"  # name of the setting with the results of each search engine
+SEARCHES_SETTING = "searched"  # name of the setting with the results of each search engine
 
 
 def check_search(options: Options, space: Space | None) -> None:
@@ -155,7 +155,7 @@ async def ask_engines(
         skipped = f", {outside} results out of scope" if outside else ""
         asked.notes.append(f"{len(within)} seeds from {engine}{skipped}")
     if asked.events:
-        asked.events.append(Setting(SETTING, answers_of, clock()))
+        asked.events.append(Setting(SEARCHES_SETTING, answers_of, clock()))
     return asked
 
 
@@ -186,7 +186,7 @@ class _Conversation:
         return _address(self.engine, self.engine.replace("{}", quote_plus(words)))
 
     def _none(self) -> list[str]:
-        hint = "try other words, or name a page with --seed"
+        hint = "try other words, or give a page with --seed"
         raise InputError("no-results", f"--search {self.engine} gave no results: {hint}")
 
     async def _get(self, url: str, may_fail: bool = False) -> tuple[str, bytes, str]:

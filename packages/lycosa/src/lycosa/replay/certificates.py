@@ -42,7 +42,7 @@ class Authority:
                 with atomic_write(self.path, 0o600) as file:
                     file.write(self.public)
         except OSError as error:
-            raise StoreError(f"cannot keep a certificate in {directory}: {error.strerror or error}") from error
+            raise StoreError(f"cannot write a certificate to {directory}: {error.strerror or error}") from error
         self._host_key = ec.generate_private_key(ec.SECP256R1())  # one key for all hosts of a run
         self.context = lru_cache(MAX_HOSTS)(self._new_context)
 

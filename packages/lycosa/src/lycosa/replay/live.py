@@ -264,7 +264,7 @@ class _Live(Connection):
             self._send(request, 303, b"", [(b"Location", b"/"), mark("labelled")], b"")
         else:
             self._send_page(
-                request, 404, proxy_pages.page("Not here", "<p>There is nothing under this address.</p>"), "not-here"
+                request, 404, proxy_pages.page("Not here", "<p>This proxy has no page with this URL.</p>"), "not-here"
             )
 
     def _label(self, path: str) -> bool:

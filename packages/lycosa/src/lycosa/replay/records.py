@@ -55,7 +55,7 @@ def read(data: bytes) -> RecordedAnswer:
     try:
         record = next(iter(ArchiveIterator(io.BytesIO(data), parse_http=False)), None)
         if record is None:
-            raise Damaged("no WARC record begins there")
+            raise Damaged("no WARC record begins at this offset")
         headers = record.headers
         answer = RecordedAnswer(
             (headers.get("WARC-Target-URI") or "").strip("<> "),

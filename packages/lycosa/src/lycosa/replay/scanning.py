@@ -126,7 +126,7 @@ class _Walk:
             raise InputError(
                 "bad-file",
                 f"{self.path} is compressed as one block, so single records cannot be read: "
-                "unpack it, and name the .warc",
+                "unpack it, and give the .warc file",
             )
 
     def _next(self, place: int) -> int:

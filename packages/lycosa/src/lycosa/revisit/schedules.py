@@ -71,7 +71,7 @@ class Schedule(ABC):
         self.most = parse_duration(most, "most")
         if self.least > self.most:
             least_text, most_text = format_duration(self.least), format_duration(self.most)
-            raise InputError("conflicting-options", f"'least' ({least_text}) is longer than 'most' ({most_text})")
+            raise InputError("conflicting-options", f"'least' ({least_text}) must not exceed 'most' ({most_text})")
 
     @abstractmethod
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:

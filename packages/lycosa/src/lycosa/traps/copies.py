@@ -194,7 +194,7 @@ def _hashes(sketch: NDArray[np.uint32]) -> set[int]:
 
 def _joined(digests: Sequence[bytes]) -> NDArray[np.uint8]:
     if any(len(digest) != DIGEST for digest in digests):
-        raise StateMismatch("digests have another length")
+        raise StateMismatch(f"a digest has the wrong length: expected {DIGEST} bytes")
     return np.frombuffer(b"".join(digests), np.uint8)
 
 
