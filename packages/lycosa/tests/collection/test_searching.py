@@ -412,10 +412,8 @@ DEATHS = [
     ("UPDATE state", 1, "behind"),
     ("COMMIT", 3, "behind"),
 ]
-"""(SQL statement, occurrence at which the process is killed, "behind" to kill it after the statement).
-
-Each process continues from the state that the previous one left.
-"""
+"""(SQL statement, occurrence at which the process is killed, "behind" to kill it after the statement); each
+continues from the state that the previous process left."""
 
 
 def build(*deaths: tuple[str, str, int, str]) -> list[int]:

@@ -133,10 +133,7 @@ def test_live_state_equals_replayed_log(web: Web, tmp_path: Path) -> None:
 
 
 class Auditor:
-    """Wrapper of `Frontier.take` that scans all rows: no open, free and ready row may have a higher priority.
-
-    Hosts whose response is not read yet may be passed over.
-    """
+    """Wrapper of `Frontier.take` that scans all rows: none that is open, free and ready has a higher priority."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

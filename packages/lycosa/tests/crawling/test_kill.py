@@ -45,10 +45,7 @@ DEATHS = (
     "unlogged:24",
     "write:1",
 )
-"""Code points, or ("hits") numbers of requests received by the server, at which the process is killed.
-
-Archive files are rotated about every twenty pages.
-"""
+"""Code points, or ("hits") numbers of requests, at which the process is killed. Files rotate about every 20 pages."""
 
 
 class Witness:

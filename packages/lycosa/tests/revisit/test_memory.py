@@ -77,10 +77,7 @@ def test_precision_by_hand() -> None:
 
 
 def rounds(hints: Hints, honest: bool, days: int, pages: int = 40) -> int:
-    """Simulate a sitemap that is read daily, of pages that change every tenth day; return how many hints were followed.
-
-    An honest site announces only changed pages, a dishonest one announces all pages every day.
-    """
+    """Simulate a daily sitemap that announces unchanged pages unless `honest`; return how many hints were followed."""
     followed = 0
     for page in range(pages):
         hints.learn("site", page, at=0.5 * DAY, changed=False)

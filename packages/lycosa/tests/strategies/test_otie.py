@@ -63,10 +63,7 @@ def test_revise_even_power_keeps_sign() -> None:
 
 @pytest.mark.paper("otie-eq1")
 def test_weights_of_unfetched_pages() -> None:
-    """Cash is shared in proportion to sim' (eq. 1 and 4): x .25 * .5 + .75 * .8 = .725, y .25 * .5 + .75 * .1 = .2.
-
-    With beta .5 the cash is not revised.
-    """
+    """Cash is shared by sim' (eq. 1 and 4): x .25 * .5 + .75 * .8 = .725, y .25 * .5 + .75 * .1 = .2; beta is .5."""
     otie, table = Otie(scale="none"), seeded("s")
     teach_otie(otie, table, "s", 0.5, x=0.8, y=0.1)
     assert pytest.approx([0.725 / 0.925, 0.2 / 0.925]) == score(otie, table, "x", "y")
@@ -143,10 +140,7 @@ class Spoken:
 
 
 def classified(strategy: Otie | LinkContext) -> list[float]:
-    """Return the priorities of x and y with contexts 'reef' and 'tank', on a page of the word 'coral'.
-
-    2 of 5 training pages are of the wanted class, so the prior is .4.
-    """
+    """Return the priorities of x ('reef') and y ('tank') on a page of 'coral'; the prior is 2 of 5 pages, .4."""
     topic = ModelJudge(TrainedModel(["Sea", "Trains"], ["coral", "reef", "tank"], [2, 3], Spoken()), ["Sea"])
     set_facets(topic, strategy.wants)
     page = Page("ok", 200, marked="coral", links=Links.to("x", "y"))

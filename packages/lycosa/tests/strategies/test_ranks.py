@@ -43,10 +43,7 @@ def test_pagerank_sums_to_1() -> None:
 
 
 def test_pagerank_new_page_shares_rank_between_computations() -> None:
-    """Between computations a new page passes on its rank: b gives .85 * b / 2 each to c and to a new d.
-
-    The first visit computes a = 20/77, b = c = 57/154.
-    """
+    """After the first computation (a = 20/77, b = c = 57/154) b gives .85 * b / 2 each to c and to the new page d."""
     pagerank, table = PageRank(period=100, iterations=60), Table()
     assert {"a", "b", "c"} == set(teach(pagerank, table, "a", 0.0, "b", "c"))
     assert pytest.approx([20 / 77, 57 / 154, 57 / 154]) == score(pagerank, table, "a", "b", "c")

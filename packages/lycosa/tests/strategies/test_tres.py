@@ -39,7 +39,7 @@ def test_best_split_reduces_variance_most() -> None:
 
 
 def test_features_of_link() -> None:
-    """Features: parent relevance, closeness 1 / n to a relevant page, path, and the share of relevant pages of its host.
+    """Features: parent relevance, closeness 1 / n to a relevant page, path, share of relevant pages of the host.
 
     From a seed, which counts as relevant: 1, 1 / 1, 1 / 1; two irrelevant pages later 0, 1 / 3 = .3 in tenths, 1 / 3.
     One of the two pages of the host is relevant: .5.

@@ -64,10 +64,7 @@ def test_weights_equal_ridge_regression() -> None:
 
 
 def referee(weights: AdaptiveWeights, terms: Any, outcomes: Any) -> list[tuple[bool, bool]]:
-    """Return for each page whether the learned weights correlate better by definition, and whether they are used.
-
-    The predictions are those made before the page is learned from.
-    """
+    """Return for each page whether the learned weights correlate better by definition, and whether they are used."""
     found, predictions, truth = [], np.zeros((2, 0)), np.zeros(0)
     level, mean = np.zeros(2), 0.0
     for pages, (line, y) in enumerate(zip(terms, outcomes, strict=True), 1):
