@@ -95,8 +95,6 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
 
-
-
 class RecordedTransport:
     """Transport that answers from a WARC file, with response times drawn from the URL; other hosts are unknown."""
 
@@ -140,8 +138,6 @@ def is_here(name: str, corpora: Path) -> bool:
     """Return whether the pages of a crawl are on this machine."""
     corpus = name.split("/")[0]
     return corpus == WEB or (corpora / f"{corpus}.warc.gz").is_file()
-
-
 
 
 def run(name: str, corpora: Path, recorded: Sequence[Pick] = (), swaps: dict[int, str] | None = None) -> list[Pick]:
@@ -232,8 +228,6 @@ def compare(name: str, corpora: Path, recorded: Sequence[Pick]) -> Outcome:
     return outcome
 
 
-
-
 def digest(picks: Iterable[Pick]) -> str:
     """Return the hash of the picked URLs in order."""
     return hashlib.sha256("\n".join(pick.url for pick in picks).encode()).hexdigest()[:16]
@@ -271,15 +265,13 @@ def picks_of(commit: str, names: Sequence[str], corpora: Path) -> dict[str, list
         try:
             text = next(tree.glob("**/src/lycosa/text"))
             # The word vectors are created at installation and are not in git.
-            shutil.copytree(Path(embeddings.HERE), text / "word_vectors", dirs_exist_ok=True)
+            shutil.copytree(Path(embeddings.VECTORS_DIRECTORY), text / "word_vectors", dirs_exist_ok=True)
             command = [sys.executable, __file__, "--picks", str(out), "--corpora", str(corpora), *names]
             sources = str(text.parent.parent)
             subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": sources})
             return read(out)
         finally:
             subprocess.run([*git, "remove", "--force", str(tree)], check=True)
-
-
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

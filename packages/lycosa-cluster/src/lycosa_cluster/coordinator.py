@@ -1,6 +1,6 @@
 """Distribution of the budget: one choice for all shards, based on the best rows that each reports.
 
-The coordinator's only state is the last report of each shard, so a new one is complete once all shards have reported.
+The coordinator's only state is the last report of each shard, so a restarted one is complete after a report of each.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from lycosa.core.budget import (
 from lycosa.version import SOFTWARE
 from lycosa_cluster.messages import Grant, ShardReport
 
-LEASE_SECONDS = 10.0  # length of a lease: a shard without contact for so long stops fetching
-SMALL_CRAWL_PAGES = 2_000  # up to here batches are not delayed and no budget is granted ahead
-# Beyond that, one more page per 100 may be granted ahead, up to 3 times the slots: shards of a large crawl need not
-# report at each page.
+LEASE_SECONDS = 10.0  # length of a lease: a shard without contact for this long stops fetching
+SMALL_CRAWL_PAGES = 2_000  # up to this size batches are not delayed and no budget is granted ahead
+# In larger crawls one more page per 100 may be granted ahead, up to 3 times the slots, so that shards need not report
+# after each page.
 AHEAD = 100, 3
-FRESH_SECONDS = 3.0  # seconds for which a shard's claims count; one without contact for longer may be dead
+FRESH_SECONDS = 3.0  # seconds for which a shard's claims count; one without contact for longer may have died
 SUPERSEDED = "another process has taken over"
 
 
 @dataclass
 class _Known:
-    """The known state of a shard."""
+    """Last report of a shard, and its grants so far."""
 
     report: ShardReport
     at: float
     pages: int
-    requests: int  # total requests it may send
-    claims: list[float] = field(default_factory=list)  # promises without a grant, best first
+    requests: int  # maximum of requests that it may send in total
+    claims: list[float] = field(default_factory=list)  # priorities of promised rows without a grant, best first
 
 
 class Coordinator:
@@ -103,7 +103,7 @@ class Coordinator:
         known.requests = self._requests(known)
 
     def _bar(self, now: float) -> float:
-        """Return the minimum promise of a row in a choosy crawl, below which waiting for the best row is better.
+        """Return the minimum priority of a row in a choosy crawl, below which waiting for the best row is better.
 
         The margin follows from the best row's own priority (`Frontier._min_priority`), before its level was subtracted.
         """
@@ -122,7 +122,7 @@ class Coordinator:
         return [one for one in self.known.values() if now < one.at + FRESH_SECONDS]
 
     def _requests(self, known: _Known) -> int:
-        """Return the total requests of a shard: those sent, plus room for its pages, prerequisites and failures."""
+        """Return the total requests of a shard: those sent, plus a margin for its pages, prerequisites and failures."""
         wanted = known.report.requests + 4 * max(0, known.pages - known.report.pages) + 8
         if self.budget.requests:
             others = sum(one.requests for one in self.known.values() if one is not known)
@@ -149,7 +149,7 @@ class Coordinator:
         return self._exhausted(shard, reports)
 
     def _exhausted(self, shard: int, reports: list[ShardReport]) -> str:
-        """Return a reason if nothing is left anywhere.
+        """Return the reason for the end of the crawl if no shard has work left; else empty.
 
         All shards are idle, all links are confirmed, and each has reported so again since that was first true, with
         nothing fetched in between.

@@ -30,8 +30,8 @@ from lycosa.web.inflate import BadEncoding, inflate
 
 MISSING = "this needs Ray Data, which is not installed: pip install lycosa-cluster"
 
-PAGES = 500  # default pages of a crawl per task
-MAX_BODY_BYTES = 64 << 20  # unpacked bytes of a body
+PAGES = 500  # default number of a crawl's pages per task
+MAX_BODY_BYTES = 64 << 20  # maximum unpacked bytes of a body
 
 
 def _data() -> Any:
@@ -69,7 +69,7 @@ def read_crawl(
 
 
 class _Pages:
-    """Reader of a part of a crawl."""
+    """Reader of some pages of a crawl in a task of Ray Data."""
 
     def __init__(self, given: dict[str, Any], how: dict[str, Any]) -> None:
         self.given, self.how = given, how
@@ -100,7 +100,7 @@ def read_warc(paths: str | Path | Sequence[str | Path], *, text: bool = True) ->
 
 
 class _Answers:
-    """Reader of a WARC file."""
+    """Reader of a WARC file in a task of Ray Data."""
 
     def __init__(self, text: bool) -> None:
         self.text = text

@@ -15,27 +15,27 @@ from lycosa_cluster.leasing import ANSWER_TIMEOUT_SECONDS, LeaseTerm
 from lycosa_cluster.messages import Grant
 from lycosa_cluster.shard import Shard
 
-TICK_SECONDS, MAX_TICK_SECONDS = 0.1, 0.5  # seconds between two reports of a shard, at first and in a large crawl
-MIN_SEND_SECONDS, MAX_SEND_SECONDS = 0.05, 1.0  # seconds between two batches for one receiver in a large crawl
-RECEIVERS = 16  # maximum number of batches per second that a shard of a large crawl sends
-# Pages beyond SMALL_CRAWL_PAGES for each second that reports and links may wait: a call costs more than its content.
-# Early pages matter most: with batches every .05 to .1 s, crawls of 500 pages on eight shards found .04 less of the
-# relevant pages.
+TICK_SECONDS, MAX_TICK_SECONDS = 0.1, 0.5  # interval of a shard's reports in seconds, at first and in a large crawl
+MIN_SEND_SECONDS, MAX_SEND_SECONDS = 0.05, 1.0  # shortest and longest pause in seconds between batches for one receiver
+RECEIVERS = 16  # maximum number of batches per second sent by a shard of a large crawl
+# Pages beyond SMALL_CRAWL_PAGES per second of delay of reports and links: a call costs more than its content. Early
+# pages matter most: with batches every .05 to .1 s, crawls of 500 pages on eight shards found .04 less of the relevant
+# pages.
 PAGES_PER_SECOND_OF_WAITING = 5_000
-RETRY_SECONDS = 1.0  # seconds to the next attempt
+RETRY_SECONDS = 1.0  # pause before the next attempt
 
 
-COORDINATOR = -1  # in place of a shard's number
-# Arguments: the number of a shard, the name of a method, and its arguments; raises `Unreachable`.
+COORDINATOR = -1  # number of the coordinator, used like a shard's
+# Arguments: number of a shard, name of a method, and its arguments. Raises `Unreachable`.
 Call = Callable[..., Awaitable[Any]]
 
 
 class Unreachable(Exception):
-    """A call was not answered; the process may come back."""
+    """Raised if a call fails; the process may recover."""
 
 
 class Superseded(Exception):
-    """Another process has taken over this shard."""
+    """Raised if another process has taken over this shard."""
 
 
 async def drive(shard: Shard, visits: AsyncIterator[Visit], call: Call) -> AsyncGenerator[Visit, None]:
@@ -129,7 +129,7 @@ async def _leasing(shard: Shard, owner: int, call: Call) -> None:
         await leases.wanted[owner].wait()
         requests, asked = leases.take_requests(owner), shard.engine.clock()
         try:
-            async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):  # covers the restart of the called process
+            async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):  # covers a restart of the called process
                 terms: list[LeaseTerm] = await call(owner, "lease", shard.number, requests)
         except (Unreachable, TimeoutError):
             leases.handle_failure(owner, requests)

@@ -40,9 +40,9 @@ ENDED = "it was ended"
 
 
 class Hosts(Protocol):
-    """The host processes as crawls reach them."""
+    """Host processes as crawls reach them."""
 
-    count: int  # host shards; 0 until they are open
+    count: int  # host processes; 0 until they are open
 
     async def open(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Start the processes if necessary; raise if that fails or `go_on` returns false."""
@@ -56,19 +56,20 @@ class Hosts(Protocol):
 
 @dataclass(frozen=True)
 class Start:
-    """Parameters of a crawl's shards."""
+    """Parameters for starting the shards of a crawl."""
 
     directory: str
     shards: int
     options: dict[str, Any]
     labels: list[Label]
-    learned: dict[str, Any]  # terms of example pages on the web: read once, for all shards
-    over: dict[int, int]  # epoch of the last lease of shards that need not be waited out
-    judged: dict[int, ModelUpdate] = field(default_factory=dict)  # by shard: model updates by another judge since
+    topic_terms: dict[str, Any]  # terms of example pages on the web, read once for all shards
+    over: dict[int, int]  # by shard: epoch of the last lease, if it is known to have ended
+    # by shard: model update by another judge since its last run
+    judged: dict[int, ModelUpdate] = field(default_factory=dict)
 
 
 class ShardHost:
-    """Host of the shards of one number.
+    """Host of the shards with one number.
 
     `max_in_flight` limits the requests of all crawls, which share politeness; with None it hosts one crawl only.
     """
@@ -88,7 +89,7 @@ class ShardHost:
         return os.getpid()
 
     async def run(self, session: str, start: Start) -> dict[str, Any]:
-        """Run a shard to the end of its crawl; a second call waits for the same run. Errors are returned."""
+        """Run a shard to the end of its crawl; a second call awaits the same run. Errors are returned."""
         if session not in self._tasks and session not in self._over:
             self._tasks[session] = asyncio.create_task(self._run(session, start), name=f"shard of {session}")
         if session not in self._tasks:
@@ -98,7 +99,7 @@ class ShardHost:
         self._tasks.pop(session, None)
         if task.cancelled():
             return {"error": ENDED}
-        if (bug := task.exception()) is not None:  # of one crawl: the others continue
+        if (bug := task.exception()) is not None:  # a bug in one crawl, while the others continue
             known = isinstance(bug, LycosaError | Superseded)
             return {"error": str(bug) if known else f"{type(bug).__name__}: {bug}"}
         return task.result()
@@ -130,7 +131,7 @@ class ShardHost:
             request = CrawlRequest(
                 Options.from_mapping(start.options, "cluster"), path, resuming=(path / CONFIG).exists(),
                 owns=lambda node: owners.of(node) == self.number, first=self.number == 0,
-                authority=self.authority, clock=self.clock, learned=start.learned,
+                authority=self.authority, clock=self.clock, topic_terms=start.topic_terms,
             )  # fmt: skip
             crawl = Crawl(request)
             try:
@@ -144,7 +145,7 @@ class ShardHost:
         return await self.hosts.call(number, method, session, *given)
 
     async def end(self, session: str) -> None:
-        """Stop a shard at once; when this returns it writes nothing more."""
+        """Stop a shard at once; it writes nothing after this returns."""
         self._over[session] = None
         while len(self._over) > 1_000:
             self._over.popitem(last=False)

@@ -23,7 +23,7 @@ from lycosa_cluster.running import ClusterCrawl
 
 
 class Actors:
-    """The actors of one cluster, by name."""
+    """Actors of one cluster, by name."""
 
     def __init__(self, cluster: str) -> None:
         self.cluster = cluster
@@ -35,7 +35,7 @@ class Actors:
     async def call(self, number: int, method: str, *given: Any) -> Any:
         """Call a method of an actor; raise `Unreachable` for any failure."""
         ray = load()
-        if not ray.is_initialized():  # Ray would start a cluster by itself
+        if not ray.is_initialized():  # otherwise Ray would start a cluster itself
             raise Unreachable("the connection to the cluster was closed")
         try:
             if number not in self._handles:
@@ -63,7 +63,7 @@ class RayHosts:
         self._opening = asyncio.Lock()
 
     async def open(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Join the cluster or start a local one, and start the hosts; restart them if they are gone."""
+        """Join the cluster or start a local one, and start the hosts; restart them if they have ended."""
         async with self._opening:
             if self.count and await self._answer():
                 return
@@ -107,7 +107,7 @@ class RayHosts:
         self.count = count
 
     async def _answer(self) -> bool:
-        """Return whether the actors run; restarting ones count, a lost cluster does not."""
+        """Return whether the actors respond; restarting ones count, those of a lost cluster do not."""
         ray = load()
         if not ray.is_initialized():
             return False
@@ -141,7 +141,7 @@ class RayHosts:
             return
         ray = load()
         with suppress(ray.exceptions.RayError, ValueError, LycosaError):
-            # else Ray would start a cluster by itself, or wait for a lost one
+            # otherwise Ray would start a cluster itself, or wait for a lost one
             for actor in actors if ray.is_initialized() and not dead_processes(ray) else ():
                 ray.kill(actor)
         if self._ours:

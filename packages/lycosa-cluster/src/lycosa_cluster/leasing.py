@@ -1,10 +1,10 @@
-"""Leases of addresses that hosts of several shards share: each address is owned by one shard.
+"""Leases of IP addresses that hosts of several shards share; each address is owned by one shard.
 
 The holder of a lease may send requests to the address at a fixed pace for a period. The owner grants consecutive
-periods to the shards that ask, itself included, and a long one if there is no competition. The last request under a
-lease is sent within the owner's own lease (`coordinator.SECONDS`), so a successor that waits for that time and one
-delay knows that all leases have expired. If an owner cannot be reached, a shard waits as long, and then uses its share
-of the pace, which is safe if all shards do so.
+periods to the shards that request them, itself included, and a long one if there is no competition. The last request
+under a lease is sent within the owner's own lease (`coordinator.LEASE_SECONDS`), so a successor that waits for that
+time and one delay knows that all leases have expired. If an owner cannot be reached, a shard waits as long, and then
+uses its share of the pace, which is safe if all shards do so.
 
 A lease is requested when a request is about to be sent, which then waits for it. Few requests wait for one address at a
 time, and its other hosts are not ready meanwhile, so an address in demand does not block all requests of a shard.
@@ -21,12 +21,12 @@ from lycosa_cluster.owning import Owners
 
 LeaseRequest = tuple[str, int, float]  # address, turns wanted, round-trip seconds
 LeaseTerm = tuple[float, float]  # seconds until a lease begins, and its length; 0: no lease now
-INTEREST_SECONDS = 30.0  # seconds for which a shard that asked for an address counts as interested
-# seconds until a waiting request checks again, and until a host whose address others wait for does
+INTEREST_SECONDS = 30.0  # seconds after its last lease request in which a shard counts as interested in an address
+# intervals of checks by a waiting request, and by a host whose address others wait for
 RECHECK_SECONDS, BUSY_RECHECK_SECONDS = 0.05, 0.25
-RETRY_SECONDS = 1.0  # seconds until an owner is asked again that did not answer, or had nothing to lease
-ANSWER_TIMEOUT_SECONDS = 2.0  # timeout for an owner's answer
-MAX_ADDRESSES = 100_000  # addresses remembered beyond those leased now
+RETRY_SECONDS = 1.0  # pause before a repeated lease request, after no response or no lease
+ANSWER_TIMEOUT_SECONDS = 2.0  # timeout of a lease request
+MAX_ADDRESSES = 100_000  # maximum number of addresses remembered without a lease
 
 
 @dataclass(slots=True)
@@ -37,13 +37,13 @@ class _Address:
     begin: float = 0.0
     end: float = 0.0  # end of the last lease
     asked: dict[int, float] = field(default_factory=dict)  # time of each shard's last request
-    next: int = -1  # shard refused as too early: it gets the next lease as long as it asks
+    next: int = -1  # shard refused as too early, which gets the next lease as long as it repeats its request
 
 
 class Ledger:
-    """The addresses that a shard owns: one request every `pause` seconds over all shards.
+    """Leases of the addresses that a shard owns: one request every `pause` seconds over all shards.
 
-    Shards of several crawls in one process share a ledger; it was `made` then, and knows no leases granted before.
+    Shards of several crawls in one process share a ledger. Leases granted before `created` are unknown to it.
 
     >>> ledger = Ledger(0.5)  # one request every half a second
     >>> ledger.lease(1, ("192.0.2.1", 2, 0.25), 0.0, 9.0), ledger.lease(2, ("192.0.2.1", 1, 0.25), 0.0, 9.0)
@@ -52,7 +52,7 @@ class Ledger:
 
     def __init__(self, pause: float = 0.0, made: float = NEVER) -> None:
         self.pause, self.made = pause, made
-        self.since = 0.0  # earliest start of the first lease: a previous owner may have granted some
+        self.since = 0.0  # earliest start of the first lease, as a previous owner may have granted some
         self._known: dict[str, _Address] = {}
 
     def open(self, pause: float, free_from: float) -> None:
@@ -71,14 +71,14 @@ class Ledger:
         known.asked[shard] = now
         if known.next not in (-1, shard) and known.asked[known.next] > now - ANSWER_TIMEOUT_SECONDS - 2 * RETRY_SECONDS:
             return 0.0, 0.0
-        # A holder that asks again has used up its lease.
+        # A holder that requests another lease has used up its own.
         begin = max(now, self.since, known.begin if known.holder == shard else known.end)
         if begin + slack > until:
             known.next = shard
             return 0.0, 0.0
         latest = until + self.pause  # the last request is sent one pause before that
         end = latest if alone else min(latest, begin + min(turns, 8) * self.pause + slack)
-        if known.holder == shard:  # another crawl there may still use the lease
+        if known.holder == shard:  # another crawl of this shard may still use the lease
             end = max(end, known.end)
         known.holder, known.begin, known.end, known.next = shard, begin, end, -1
         return begin - now, end - begin
@@ -98,14 +98,14 @@ class Leases:
     def __init__(self, number: int, owners: Owners, clock: Clock, ledger: Ledger | None = None) -> None:
         self.number, self.owners, self.clock = number, owners, clock
         self.ledger = ledger or Ledger()
-        self.until = 0.0  # end of this shard's own lease: no request is sent later
+        self.until = 0.0  # end of this shard's own lease, after which no request is sent
         self.over = False  # no more picks, and the lease is not renewed
         self.wanted = {owner: asyncio.Event() for owner in range(owners.shards) if owner != number}
         self._requests: dict[int, dict[str, set[str]]] = {owner: {} for owner in self.wanted}
         self._held: dict[str, _Lease] = {}
-        self._waiting: dict[str, dict[str, float]] = {}  # by address: waiting requests, and when each last checked
+        self._waiting: dict[str, dict[str, float]] = {}  # by address: last check of each waiting request
         self._slack: dict[int, float] = {}  # by owner: round-trip time
-        self._silent: dict[int, float] = {}  # owners that did not answer: since when
+        self._silent: dict[int, float] = {}  # by owner: time of its first failure in a row
         self.asked = 0
 
     @property
@@ -122,9 +122,9 @@ class Leases:
         return now + BUSY_RECHECK_SECONDS if is_busy else at
 
     def turn(self, address: str, at: float, name: str) -> tuple[float, float, float]:
-        """Return when a request may be sent, until when it may be late, and how long the address rests afterwards.
+        """Return when a request may be sent, the latest time for it, and how long the address must then pause.
 
-        Without a lease, requests one and returns the time to check again, with no tolerance.
+        Without a lease, request one and return the time of the next check, with no tolerance.
         """
         held = self._held.get(address)
         if held is None or max(at, held.begin) > held.last:
@@ -138,14 +138,14 @@ class Leases:
         return max(at, held.begin), held.end, held.pause
 
     def _wait(self, address: str, name: str) -> float:
-        """Register a waiting request and return the time; requests that have stopped checking are dropped."""
+        """Register a waiting request and return the time; drop requests that have stopped checking."""
         now = self.clock()
         waiting = {other: at for other, at in self._waiting.get(address, {}).items() if at > now - RETRY_SECONDS}
         self._waiting[address] = {**waiting, name: now}
         return now
 
     def _ask(self, address: str, name: str) -> _Lease | None:
-        """Take a lease of our own address; request others from their owner."""
+        """Lease our own address at once; note a request to another owner and return None."""
         owner = self.owners.of(address)
         if owner != self.number:
             self._requests[owner].setdefault(address, set()).add(name)
@@ -158,7 +158,7 @@ class Leases:
     def _hold(self, address: str, asked: float, now: float, term: LeaseTerm) -> _Lease | None:
         """Store a granted lease.
 
-        It begins when the answer arrived and ends as if it had begun with our request, so it is always within the
+        It begins when the response arrives and ends as if it had begun with our request, so it is always within the
         owner's period.
         """
         wait, seconds = term
@@ -180,7 +180,7 @@ class Leases:
         return [self.ledger.lease(shard, request, now, until) for request in requests] if now < until else []
 
     def take_requests(self, owner: int) -> list[LeaseRequest]:
-        """Return the leases to request from an owner."""
+        """Return the noted lease requests to an owner."""
         self.wanted[owner].clear()
         requests, self._requests[owner] = self._requests[owner], {}
         self.asked += 1
@@ -188,7 +188,7 @@ class Leases:
         return [(address, len(names), slack) for address, names in requests.items()]
 
     def handle_answer(self, owner: int, requests: list[LeaseRequest], terms: list[LeaseTerm], asked: float) -> bool:
-        """Process an owner's answer to a request sent at `asked`; return whether all were granted."""
+        """Process an owner's response to a request sent at `asked`; return whether all leases were granted."""
         now = self.clock()
         self._slack[owner] = min(ANSWER_TIMEOUT_SECONDS, 2.0 * (now - asked) + RECHECK_SECONDS)
         if not terms:
@@ -197,16 +197,16 @@ class Leases:
         self._silent.pop(owner, None)
         for (address, _, _), term in zip(requests, terms, strict=True):
             self._hold(address, asked, now, term)
-            self._requests[owner].pop(address, None)  # waiting requests check the leases, and ask again
+            self._requests[owner].pop(address, None)  # waiting requests check the leases, and request others
         if not self._requests[owner]:
             self.wanted[owner].clear()
         return all(seconds > 0.0 for _, seconds in terms)
 
     def handle_failure(self, owner: int, requests: list[LeaseRequest]) -> None:
-        """Process an owner's failure to grant leases.
+        """Process a failure of an owner to grant leases.
 
-        Its earlier leases may still be in use; after they have expired, use our share of the pace until it is asked
-        again.
+        Its earlier leases may still be in use; after they have expired, use our share of the pace until the next
+        attempt.
         """
         now = self.clock()
         if now < self._silent.setdefault(owner, now) + LEASE_SECONDS + self.pause:

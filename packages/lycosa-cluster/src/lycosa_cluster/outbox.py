@@ -22,8 +22,8 @@ from lycosa.store.log import VISITS, SqliteLog
 from lycosa_cluster.owning import Owners
 
 CURSORS = "cursors"  # setting: confirmed page number of each receiver
-MAX_QUEUED_PAGES = 5_000  # pages for one receiver kept in memory; the others wait in the log
-MAX_BATCH_PAGES, MAX_BATCH_LINKS = 200, 5_000  # in one batch; the last page may exceed the limit of links
+MAX_QUEUED_PAGES = 5_000  # maximum pages for one receiver in memory; later ones are read from the log again
+MAX_BATCH_PAGES, MAX_BATCH_LINKS = 200, 5_000  # limits of a batch; its last page may exceed the limit of links
 LINKING = ("page", "redirect", "sitemap", "revisit")  # kinds of visits whose links join the frontier
 Scope = Callable[[str, int], bool]
 
@@ -33,9 +33,9 @@ class Queue:
     """Unconfirmed pages for one receiver."""
 
     batches: deque[tuple[int, int, bytes]] = field(default_factory=deque)  # encoded: number of the last page, pages
-    pages: list[InboundLinks] = field(default_factory=list)  # pages not yet in a batch; and their links
+    pages: list[InboundLinks] = field(default_factory=list)  # pages not yet in a batch
     links: int = 0
-    count: int = 0  # of all pages
+    count: int = 0  # number of all unconfirmed pages in memory
     filled: Event = field(default_factory=Event)  # set while there is something to send
 
     def add(self, page: InboundLinks) -> None:
@@ -54,19 +54,19 @@ class Queue:
 
 
 class Outbox:
-    """Links that one shard has to send. `scope` returns whether a URL belongs to the crawl, on any shard."""
+    """Links that one shard has to send; `scope` returns whether a URL belongs to the crawl, on any shard."""
 
     def __init__(self, shard: int, owners: Owners, engine: Engine, scope: Scope) -> None:
         self.shard, self.owners, self.engine, self.scope = shard, owners, engine, scope
         self.queues = {number: Queue() for number in range(owners.shards) if number != shard}
         self.cursors: dict[int, int] = dict.fromkeys(self.queues, 0)
-        self._known = 0  # the last visit of the log that was read
-        self._waiting_in_log: dict[int, int] = {}  # the first page that did not fit in a receiver's queue
+        self._known = 0  # number of the last visit read from the log
+        self._waiting_in_log: dict[int, int] = {}  # by receiver: number of the first page that did not fit in its queue
         self._recorded_cursors: dict[int, int] = {}
         self.bytes = self.sent = 0
 
     def catch_up(self) -> None:
-        """Read the cursors and the unconfirmed pages from the log, at the start of a run."""
+        """Read the cursors and the unconfirmed pages from the log at the start of a run."""
         cursors = self.engine.tally.settings.get(CURSORS, {})
         for receiver, number in cursors.items() if isinstance(cursors, dict) else ():
             if int(receiver) in self.cursors:
@@ -144,7 +144,7 @@ class Outbox:
         self.cursors[receiver] = max(self.cursors[receiver], number)
 
     def changed_cursors(self) -> dict[str, int] | None:
-        """Return the cursors if they differ from those in the log."""
+        """Return the cursors if they differ from the recorded ones, else None."""
         if self.cursors == self._recorded_cursors:
             return None
         self._recorded_cursors = dict(self.cursors)
@@ -167,7 +167,7 @@ def messages(
     seed: bool,
     sums: list[float],
 ) -> dict[int, InboundLinks]:
-    """Return the message about a visit for each other shard; the visit has this number in the log of its shard."""
+    """Return the message about a visit for each other shard; `number` is its number in the log of its shard."""
     further = depth + (visit.outcome != "redirect")
     chosen: dict[int, list[int]] = {}
     for at, (url, owner) in enumerate(zip(visit.links.urls, map(owners.of, visit.links.urls), strict=True)):

@@ -1,4 +1,4 @@
-"""The shard of a node: by its registered domain, so that hosts with shared politeness stay together."""
+"""The shard of a node, by its registered domain, so that hosts with shared politeness stay together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lycosa.web.urls import is_http, site
 
 
 class Owners:
-    """Rendezvous hashing: the shard with the largest hash of shard and domain.
+    """Rendezvous hashing of nodes: the shard with the largest hash of shard and domain owns a node.
 
     Adding a shard moves only the domains that it gets.
 
@@ -24,11 +24,11 @@ class Owners:
 
     def __init__(self, shards: int) -> None:
         self.shards = shards
-        self._of: dict[str, int] = {}  # cache by origin: called for every link
+        self._of: dict[str, int] = {}  # cache by origin, as `of` is called for every link
 
     def of(self, node: str) -> int:
         """Return the number of the shard that fetches a node."""
-        end = node.find("/", 8)  # like `origin`
+        end = node.find("/", 8)  # the same as `origin`
         name = node if end < 0 else node[:end]
         owner = self._of.get(name)
         if owner is not None:

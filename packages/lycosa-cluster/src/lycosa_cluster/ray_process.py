@@ -1,6 +1,6 @@
 """Ray itself: imported on demand, joined where it runs, or started on this machine.
 
-Anyone who reaches Ray's ports can run arbitrary code; so a local Ray listens on loopback only and, if it is known in
+Anyone who can reach Ray's ports can run arbitrary code. So a local Ray listens on loopback only and, if it is known in
 advance that it is started here, requires a random token.
 """
 
@@ -18,11 +18,11 @@ from typing import Any
 from lycosa.core.errors import InputError, StoreError
 from lycosa_cluster.reaching import MISSING
 
-START_SECONDS, SLOW_START_SECONDS = 120.0, 600.0  # to start all shards: with too few cores, and with enough
+START_SECONDS, SLOW_START_SECONDS = 120.0, 600.0  # timeouts of starting all shards: with too few cores, and with enough
 
 
 def load(address: str = "") -> Any:
-    """Import Ray. `address` must be `local` if it is to be started here, because some settings are read only once."""
+    """Import Ray; `address` must be `local` if it is started here, because some settings are read only once."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # disables Ray's telemetry
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if address == "local" and "ray" not in sys.modules and "RAY_AUTH_MODE" not in os.environ:
@@ -35,9 +35,9 @@ def load(address: str = "") -> Any:
 
 
 def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
-    """Join the cluster at an address (`auto`: that of this machine, if any), or start a local one with so many cores.
+    """Join the cluster at an address (`auto`: that of this machine, if any), or start a local one with `cpus` cores.
 
-    Returns whether it has to be left again.
+    Return whether it has to be left again.
     """
     ray = load(address)
     if ray.is_initialized():
@@ -56,7 +56,7 @@ def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
         try:
             ray.init(address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=80_000_000, **quiet)
             return True
-        except Exception as error:  # Ray raises no more specific error: on a busy machine it gives up after 30 seconds
+        except Exception as error:  # Ray raises no more specific error; on a busy machine it gives up after 30 seconds
             ray.shutdown()
             if not left:
                 raise StoreError(
@@ -73,14 +73,14 @@ def keep_signals() -> None:
 
 
 def _close(ray: Any) -> None:
-    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # the loopback address on any system
-    ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as if set when Ray was imported
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # use the loopback address on any system
+    ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as if set before Ray was imported
 
 
 def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool] = lambda: True) -> str:
-    """Wait until all actors have answered; return the Ray processes that died meanwhile.
+    """Wait until all actors have responded; return the Ray processes that died meanwhile.
 
-    Raises if there is not enough room for all actors, or if `go_on` returns false.
+    Raises if the cluster has too few cores for all actors, or if `go_on` returns false.
     """
     begun, late = time.monotonic(), ready
     while late and go_on():

@@ -1,4 +1,4 @@
-"""The address of a cluster as typed by users, and whether it can be reached, without importing Ray."""
+"""Address of a cluster as typed by users, and a check that it can be reached, without importing Ray."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ClusterTarget:
 
 
 def check_cluster(target: ClusterTarget) -> None:
-    """Raise for a cluster that is misspelt or unreachable, or if Ray is missing."""
+    """Raise InputError if the cluster is misspelt or unreachable, or if Ray is missing."""
     address = target.address
     if find_spec("ray") is None:
         raise InputError("missing-package", MISSING)

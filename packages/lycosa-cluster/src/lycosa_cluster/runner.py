@@ -14,13 +14,13 @@ from lycosa_cluster.splitting import join, merge_shards, previous_shard_count
 
 
 class RayRunner:
-    """A `lycosa.crawling.runners.Runner`."""
+    """A `lycosa.crawling.runners.Runner` of crawls on Ray."""
 
     def __init__(self, address: str) -> None:
         self.target = ClusterTarget.parse(address)
 
     def check(self) -> None:
-        """Raise if the cluster is unreachable or Ray is missing."""
+        """Raise InputError if the cluster is unreachable or Ray is missing."""
         check_cluster(self.target)
 
     def hosts(self, max_in_flight: int, note: Callable[[str], None]) -> RayHosts:
@@ -34,9 +34,9 @@ class RayRunner:
         return ClusterCrawl(request, own, own.gone)
 
     def merge_shards(self, directory: Path) -> None:
-        """Merge the shards' logs of a crawl that is not running into the common log."""
+        """Merge the shards' logs of a stopped crawl into the common log."""
         merge_shards(directory)
 
     def join(self, directory: Path) -> None:
-        """Convert a crawl with shards to a plain one."""
+        """Convert a crawl with shards to one without."""
         join(directory)

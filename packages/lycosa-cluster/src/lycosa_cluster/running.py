@@ -1,4 +1,4 @@
-"""A crawl on a cluster, seen from the process that started it: it starts the shards, merges their logs, and waits."""
+"""A crawl on a cluster in the process that started it: start the shards, wait for them, and merge their logs."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from lycosa_cluster.hosting import Hosts, Start
 from lycosa_cluster.splitting import Merger, finish_replacing, make_shards, shard_count, split
 
 T = TypeVar("T")
-POLL_SECONDS = 1.0  # seconds between two polls
-HOST_TIMEOUT_SECONDS = 5.0  # timeout of a host
+POLL_SECONDS = 1.0  # interval of polling the shards
+HOST_TIMEOUT_SECONDS = 5.0  # timeout of a call to a host process
 
 
 class ClusterCrawl:
     """A crawl on many shards; iterating over it runs it and yields its progress.
 
-    `gone` returns why no host can respond any more, if known. The log is accessed in a thread.
+    `gone` returns the reason if no host can respond any more. The log is accessed in a thread.
     """
 
     def __init__(self, request: CrawlRequest, hosts: Hosts, gone: Callable[[], str] = lambda: "") -> None:
@@ -62,7 +62,7 @@ class ClusterCrawl:
         self._failed: list[str] = []
         self._merger: Merger | None = None
         self._new_labels: list[Label] = []  # labels from users during this run
-        self._labels_sent: dict[int, int] = {}  # by shard: the number of these it has received
+        self._labels_sent: dict[int, int] = {}  # by shard: how many of these it has received
 
     def stop(self) -> None:
         self._stopping = True
@@ -89,7 +89,7 @@ class ClusterCrawl:
             place, labels = str(self.path.absolute()), await self._on_files(_labels, log)
             over = await self._on_files(merger.begin)
             judged = await self._on_files(merger.judged)
-            await self._start(Start(place, count, vars(options), labels, answers.learned, over, judged))
+            await self._start(Start(place, count, vars(options), labels, answers.topic_terms, over, judged))
             await self._on_files(self._save_options, directory)
             self._merger = merger
             async with aclosing(self._watch(merger)) as turns:
@@ -100,7 +100,7 @@ class ClusterCrawl:
         finally:
             self._merger = None
             await self._end_shards()
-            if merger is not None and not self.summary:  # interrupted: merge all recorded visits
+            if merger is not None and not self.summary:  # interrupted, so merge all recorded visits
                 with suppress(LycosaError):
                     self.progress |= await self._on_files(merger.counts)
             if log is not None:
@@ -113,7 +113,7 @@ class ClusterCrawl:
         doing = asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given))
         try:
             return await asyncio.shield(doing)
-        except asyncio.CancelledError:  # a thread cannot be cancelled: it writes to the directory until it is done
+        except asyncio.CancelledError:  # a thread cannot be cancelled, so wait until it no longer writes
             await asyncio.wait({doing})
             raise
 
@@ -138,7 +138,7 @@ class ClusterCrawl:
             return Merger(self.path, log, count, options.traps)
         if there:
             Merger(self.path, log, there, options.traps).merge_new()
-        if log.end() == 0:  # nothing is recorded, in the common log or in shards
+        if log.end() == 0:  # nothing is recorded in the common log or in shards
             shutil.rmtree(self.path / SHARDS, ignore_errors=True)
             make_shards(self.path, count)
             return Merger(self.path, log, count, options.traps)
@@ -183,7 +183,7 @@ class ClusterCrawl:
             raise StoreError(f"the crawl was stopped: {self._failed[0]}")
 
     async def _ended(self) -> list[dict[str, Any]]:
-        """Return the results of shards that have ended; after a poll interval, none."""
+        """Return the results of shards that have ended within a poll interval."""
         done, left = await asyncio.wait(self._running, timeout=POLL_SECONDS)
         self._running = list(left)
         if gone := "" if done else self._gone():
@@ -200,13 +200,13 @@ class ClusterCrawl:
         return summary
 
     async def _poll(self) -> dict[str, Any]:
-        """Return the crawl's progress; empty if the coordinator does not answer."""
+        """Return the crawl's progress; empty if the coordinator does not respond."""
         stop, choosy = self._stopping or bool(self._failed), self.request.options.choosy
         given = self.session, self.shards, self._slots, choosy, self.budget, stop
         return dict(await self._ask(COORDINATOR, "progress", *given) or {}) if not self._gone() else {}
 
     async def _ask(self, number: int, method: str, *given: Any) -> Any:
-        """Call a method of a host; return None if it cannot be reached now."""
+        """Call a method of a host; return None if it cannot be reached."""
         with suppress(Unreachable, TimeoutError):
             async with asyncio.timeout(HOST_TIMEOUT_SECONDS):
                 return await self.hosts.call(number, method, *given)
@@ -241,13 +241,13 @@ class ClusterCrawl:
         return [summary for summary in await self._ask_all("ask", query) if summary is not None]
 
     async def _end_shards(self) -> None:
-        """End all shards in any state: no process writes in the directory afterwards."""
+        """End all shards in any state, so that no process writes in the directory afterwards."""
         while self._running:
             await self._ask_all("end")
             done, left = await asyncio.wait(self._running, timeout=HOST_TIMEOUT_SECONDS)
             self._running = list(left)
             for run in done:
-                run.exception()  # retrieve the exception, or asyncio warns
+                run.exception()  # retrieve the exception to avoid a warning of asyncio
         if self.shards and not self._gone():
             await self._ask(COORDINATOR, "end", self.session)
 

@@ -19,11 +19,11 @@ from lycosa_cluster.outbox import CURSORS, Outbox
 from lycosa_cluster.owning import Owners
 
 LEASE = "lease"  # setting: epoch and end of a shard's lease
-PROMISES = 32  # rows that a shard offers at once
+PROMISES = 32  # maximum number of rows that a shard offers at once
 
 
 def add_new_labels(engine: Engine, labels: Iterable[Label]) -> int:
-    """Record labels that are missing in the log at the start of a run; return their number."""
+    """At the start of a run, record labels that are missing in the log; return their number."""
     recorded = {(label.node, label.at) for label in _labels(engine)}
     new = [label for label in labels if (label.node, label.at) not in recorded]
     if new:
@@ -38,7 +38,7 @@ def _labels(engine: Engine) -> list[Label]:
 
 
 def follow_update(engine: Engine, update: ModelUpdate | None) -> None:
-    """Apply another judge's model update at the start of a run, unless the log has it."""
+    """At the start of a run, apply another judge's model update unless the log has it."""
     log = engine.log
     events = log.events("kind = 'model_update'") if isinstance(log, SqliteLog) else log
     name = None if update is None else (update.judge, update.at)
@@ -48,7 +48,7 @@ def follow_update(engine: Engine, update: ModelUpdate | None) -> None:
 
 
 class Shard:
-    """A shard whose engine has folded its log; it fetches only within its grants, under a lease in its log."""
+    """Engine that fetches only within its grants, under a lease recorded in its log."""
 
     def __init__(
         self,
@@ -62,12 +62,12 @@ class Shard:
         self.number, self.engine = number, engine
         self.outbox = Outbox(number, owners, engine, scope or (lambda node, depth: True))
         self.outbox.catch_up()
-        self.total = engine.tally.pages * owners.shards  # pages of all shards, as far as known
+        self.total = engine.tally.pages * owners.shards  # last known number of pages of all shards
         engine.recorded = self.outbox.add
         lease: Any = engine.tally.settings.get(LEASE, {})
         self.epoch = int(lease.get("epoch", 0)) + 1
-        # The end of the previous process's lease; nothing is fetched before. 0 if that process is known to have stopped
-        # (`over` is its epoch).
+        # End of the previous process's lease, before which nothing is fetched; 0 if that process is known to have
+        # stopped (`over` is its epoch).
         self.free_from = 0.0 if self.epoch - 1 == over else float(lease.get("until", 0.0))
         self.allowance = engine.picker.allowance = ShardBudget(engine.tally.pages, engine.tally.requests)
         self.leases = Leases(number, owners, engine.clock, ledger)
@@ -75,7 +75,7 @@ class Shard:
         if isinstance(politeness, Politeness) and owners.shards > 1:
             self.leases.ledger.open(politeness.address_delay, self.free_from)
             politeness.leases = self.leases
-        self._until = 0.0  # the lease as recorded in the log
+        self._until = 0.0  # end of the lease as recorded in the log
 
     def receive(self, packed: bytes) -> int:
         """Record links from another shard; return the number of the last page."""
@@ -86,7 +86,7 @@ class Shard:
 
     @property
     def unused(self) -> int:
-        """Pages that were granted and are not under way yet."""
+        """Number of granted pages that are not under way yet."""
         return max(0, self.allowance.pages - self.engine.tally.pages - self.engine.picker.under_way[1])
 
     def report(self) -> ShardReport:
@@ -111,7 +111,7 @@ class Shard:
         )  # fmt: skip
 
     def accept(self, grant: Grant, asked: float) -> None:
-        """Apply a grant. A lease counts from when it was requested."""
+        """Apply a grant; its lease begins at the time of the request."""
         allowance, now = self.allowance, self.engine.clock()
         self.total = max(self.total, grant.total)
         until = asked + grant.seconds
@@ -120,7 +120,7 @@ class Shard:
         if renewed:
             self._until = until
             events.append(Setting(LEASE, {"epoch": self.epoch, "until": until}, now))
-        # renewed with the lease: cursors lag behind, and a crash causes some links to be sent again
+        # recorded together with the lease: if cursors lag behind, a crash only sends some links again
         if (renewed or grant.over) and (cursors := self.outbox.changed_cursors()) is not None:
             events.append(Setting(CURSORS, cursors, now))
         if events:

@@ -1,10 +1,10 @@
 """Split a common log into shards, and merge shards into a common log.
 
-A crawl is split again for a cluster of another size, or if it was a plain crawl before. Each visit goes to the shard
-that now owns its node, with words renumbered for that shard, and links to other shards' hosts are marked as sent and
-confirmed. Archive positions remain in the common log; shards begin their own archives. New shards are built beside the
-present ones and then replace them, so a crash leaves the crawl unchanged. Splitting into 0 shards gives a plain crawl,
-which can be refreshed and watched, and split again when it is resumed.
+A crawl is split again for a cluster of another size, or if it had no shards before. Each visit goes to the shard that
+now owns its node, with words renumbered for that shard, and links to other shards' hosts are marked as sent and
+confirmed. Archive positions remain in the common log; shards begin their own archives. New shards are created beside
+the present ones and then replace them, so a crash leaves the crawl unchanged. Splitting into 0 shards gives a plain
+crawl, which can be refreshed and watched, and split again when it is resumed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from lycosa_cluster.owning import Owners
 
 NEW, OLD = f"{SHARDS}.new", f"{SHARDS}.old"
 PREVIOUS_SHARDS = "before"  # in SPLIT: number of shards before they were joined
-Make = Callable[[Path], SqliteLog]  # opens a shard's log in its directory
+Make = Callable[[Path], SqliteLog]  # function that opens a shard's log in its directory
 
 
 def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make) -> None:
@@ -80,7 +80,7 @@ def finish_replacing(directory: Path) -> None:
 
 
 def join(directory: Path) -> None:
-    """Convert a crawl with shards to a plain one; everything recorded must have been merged."""
+    """Convert a crawl with shards to a plain one; everything recorded must have been merged before."""
     finish_replacing(directory)
     if not (there := shard_count(directory)):
         return
@@ -94,7 +94,7 @@ def join(directory: Path) -> None:
 
 
 def merge_shards(directory: Path) -> None:
-    """Merge the shards of a crawl that is not running, for instance after it was killed."""
+    """Merge the shards of a crawl that is not running, for instance after a kill."""
     finish_replacing(directory)
     if there := shard_count(directory):
         with closing(Directory.open(directory)) as held, closing(held.log()) as log:
@@ -102,7 +102,7 @@ def merge_shards(directory: Path) -> None:
 
 
 def previous_shard_count(directory: Path) -> int:
-    """Return the number of shards, or the one before they were joined; 0 if there never were any."""
+    """Return the number of shards, or that before they were joined; 0 if there never were any."""
     file = directory / SHARDS / SPLIT
     if there := shard_count(directory):
         return there
@@ -110,15 +110,15 @@ def previous_shard_count(directory: Path) -> int:
 
 
 class _NewShard:
-    """A shard under construction."""
+    """A shard that is being written."""
 
     def __init__(self, number: int, log: SqliteLog) -> None:
         self.number, self.log = number, log
         self.end = self.picks = self.last = 0
-        self._words: dict[int, int] = {}  # by their numbers in the common log
+        self._words: dict[int, int] = {}  # word number in the common log -> own number
 
     def append(self, visit: Visit, names: list[str]) -> int:
-        """Append one of its own visits; return its sequence number."""
+        """Append a visit of this shard; return its sequence number."""
         new: list[str] = []
         for word in visit.terms.ids.tolist():
             if word not in self._words:
@@ -136,7 +136,7 @@ class _NewShard:
 
 
 class _Splitter:
-    """Distributes the events of the common log in order."""
+    """Distributor of the common log's events to new shards."""
 
     def __init__(self, parts: list[_NewShard], scope: Scope) -> None:
         self.parts, self.scope, self.owners = parts, scope, Owners(len(parts))
@@ -172,7 +172,7 @@ class _Splitter:
             self.parts[receiver].log.append(inbound)
 
     def finish(self) -> None:
-        """Mark all links as confirmed."""
+        """Mark all links as sent and confirmed."""
         for part in self.parts:
             if part.last:
                 cursors = {str(other.number): part.last for other in self.parts if other is not part}
@@ -181,7 +181,7 @@ class _Splitter:
 
 
 def _collect_archives(directory: Path) -> None:
-    """Move the shards' archive files to the crawl's archive, by hard links in place of symbolic ones."""
+    """Move the shards' archive files to the crawl's archive, replacing symbolic links by hard links."""
     for file in (directory / SHARDS).glob("*/archive/*"):
         if not file.is_file():
             continue
@@ -197,15 +197,13 @@ def _collect_archives(directory: Path) -> None:
         second.replace(place)
 
 
-# The common log is that of the crawl's own directory, which all readers use.
-#
-# Visits are merged in the order in which they ended, as far as all shards have progressed. Words are renumbered;
-# archive files stay in place with links in the crawl's archive. Messages between shards and their model updates are not
-# merged, but the resulting relevances are.
+# The common log is that of the crawl's own directory, which all readers use. Visits are merged in the order in which
+# they ended, as far as all shards have progressed. Words are renumbered; archive files stay in place with links in the
+# crawl's archive. Messages between shards and their model updates are not merged, but the resulting relevances are.
 
-MERGED = "merged"  # setting: merged part of each shard's log
-SPLIT = "split.json"  # positions in the shards' logs after splitting
-PAGES_PER_QUERY = 500  # pages per query
+MERGED = "merged"  # setting: position up to which each shard's log is merged
+SPLIT = "split.json"  # file with the positions in the shards' logs after splitting
+PAGES_PER_QUERY = 500  # maximum pages per query
 SHARED_SETTINGS = ("learned", "threshold", "probability")  # settings that are the same for all shards
 
 
@@ -238,19 +236,19 @@ class Merger:
     def __init__(self, directory: Path, log: SqliteLog, shards: int, traps: bool = True) -> None:
         self.directory, self.log, self.shards = directory, log, shards
         cursors, split = log.setting(MERGED, {}), _split(directory)
-        if split.get("split") != cursors.get("split"):  # these shards were split from this log
+        if split.get("split") != cursors.get("split"):  # these shards were created by splitting this log
             cursors = split
         self._split = {"split": split["split"]} if "split" in split else {}
         self.cursors = {shard: int(cursors.get(str(shard), 0)) for shard in range(shards)}
-        self._number: dict[str, int] = {}  # of each word
-        self._words: dict[int, list[int]] = {}  # by shard: the numbers of its words here
-        self._lost: list[str] = []  # numbered words missing in this log: added to the next visit
+        self._number: dict[str, int] = {}  # number of each word in this log
+        self._words: dict[int, list[int]] = {}  # by shard: this log's numbers of its words
+        self._lost: list[str] = []  # numbered words that this log lacks, added to the next visit
         self._picks = 0
         self._linked: set[str] = set()
         self._settings: dict[str, Any] = {key: log.setting(key, None) for key in SHARED_SETTINGS}
         self._copies = DuplicateIndex() if traps else None
-        self._same: dict[str, str] = {}  # pages that repeat one of any shard
-        self._twice: list[str] = []  # those that their own shard considers originals
+        self._same: dict[str, str] = {}  # duplicate -> original, which any shard may have
+        self._twice: list[str] = []  # pages that their own shard considers originals
         for visit in log.visits(VISITS):
             self._picks = max(self._picks, visit.pick)
             for stem in visit.terms.new:
@@ -269,7 +267,7 @@ class Merger:
                             self._twice.append(visit.node)
 
     def _numbered(self, stem: str) -> int:
-        """Return the number of a merged word; it may be missing here if this log was repaired."""
+        """Return the number of a merged word; this log may lack it after a repair."""
         if stem not in self._number:
             self._lost.append(stem)
         return self._number.setdefault(stem, len(self._number))
@@ -296,7 +294,7 @@ class Merger:
                 log.close()
 
     def merge_live(self) -> None:
-        """Merge new events during a run; after each growth by a tenth also the current relevances of pages."""
+        """Merge new events during a run; after each growth by a tenth also merge the current relevances."""
         self.merge_new()
         if self._picks >= self._settle_at:
             self._settle_at = self._next_settle()
@@ -307,7 +305,8 @@ class Merger:
 
     def _new_events(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
         last = -math.inf
-        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"  # labels originate here
+        # labels are recorded in this log first
+        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"
         for event in log.events(wanted, given=(self.cursors[shard], end)):
             last = max(last, event.ended if isinstance(event, Visit) else getattr(event, "at", last))
             yield last, shard, event
@@ -349,9 +348,9 @@ class Merger:
         )  # fmt: skip
 
     def _mark_duplicate(self, visit: Visit) -> Visit:
-        """Mark a visit that repeats a page of another shard: shards know their own pages only."""
+        """Mark a visit that duplicates a page of another shard, as shards know only their own pages."""
         if self._copies is not None:
-            if visit.same_as:  # of a page that may itself repeat one of another shard
+            if visit.same_as:  # the original may duplicate a page of another shard
                 visit.same_as = self._same.get(visit.same_as, visit.same_as)
             elif visit.is_version and "soft-404" not in visit.flags:
                 visit.same_as = self._copies.original(visit)
@@ -364,7 +363,7 @@ class Merger:
     def _remember_duplicate(self, visit: Visit) -> None:
         if visit.same_as:
             self._same[visit.node] = visit.same_as
-        elif visit.is_version:  # its content has changed
+        elif visit.is_version:  # changed content
             self._same.pop(visit.node, None)
 
     def _link(self, shard: int, file: str) -> None:
@@ -389,7 +388,7 @@ class Merger:
         return over
 
     def judged(self) -> dict[int, ModelUpdate]:
-        """Return the latest relevances of each shard's pages by a judge that does not learn, if it was asked last.
+        """Return each shard's latest relevances by a judge that does not learn, if such a judge was used last.
 
         The common log has the pages of a shard in the shard's own order.
         """
@@ -422,11 +421,11 @@ class Merger:
                     self.log.settle(
                         [(page_of[node], relevance_now) for node, relevance_now in relevances_now if node in page_of]
                     )
-            if self._settings["threshold"] is not None:  # readers must notice
+            if self._settings["threshold"] is not None:  # readers must notice the new relevances
                 self.log.append(Setting("threshold", self._settings["threshold"]))
 
     def counts(self) -> dict[str, int]:
-        """Return the number of pages, and of relevant pages without copies across shards."""
+        """Return the number of pages, and of relevant pages without duplicates across shards."""
         self.merge_new()
         end = {"pages": int(next(self.log.rows("COUNT(*)", PAGES))[0])}
         if (threshold := self._settings["threshold"]) is not None:
@@ -436,7 +435,7 @@ class Merger:
         return end
 
     def counted_twice(self) -> int:
-        """Return the number of relevant pages that repeat one of another shard: shards count both."""
+        """Return the number of relevant duplicates across shards, which their own shards count as originals."""
         threshold, count = self._settings["threshold"], 0
         for begin in range(0, len(self._twice) if threshold is not None else 0, PAGES_PER_QUERY):
             some = self._twice[begin : begin + PAGES_PER_QUERY]
@@ -445,7 +444,7 @@ class Merger:
         return count
 
     def finish(self, ending: str, now: float) -> dict[str, Any]:
-        """Record the end of a run with the current relevances; return the end event's data."""
+        """Record the end of a run with the current relevances; return the data of the end event."""
         ends: list[dict[str, Any]] = []
         with self.log.batch():
             self.settle()

@@ -42,7 +42,7 @@ class Measure:
     name: str
     of: Read
     digits: int = 3  # decimal places shown
-    most: float | Read = 1.0  # the largest possible value
+    maximum: float | Read = 1.0  # the largest possible value
 
 
 def gains_of(outcome: Trial, results: ExperimentResults, truth: ArrayLike | None = None) -> Floats:
@@ -67,7 +67,7 @@ PAGES = Measure(
 )
 RECALL = Measure(
     "recall", lambda one, results, budgets: recall(gains_of(one, results), _total(one, results), budgets),
-    most=lambda one, results, budgets: _reachable(one, results, budgets) / max(_total(one, results), 1e-9),
+    maximum=lambda one, results, budgets: _reachable(one, results, budgets) / max(_total(one, results), 1e-9),
 )  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def harvest_by(mode: Mode, name: str = "harvest") -> Measure:
     return Measure(
         name,
         lambda one, results, budgets: harvest_curve(results.gains(one, mode), max(budgets))[np.array(budgets) - 1],
-        most=(lambda one, results, budgets: _reachable(one, results, budgets) / np.asarray(budgets))
+        maximum=(lambda one, results, budgets: _reachable(one, results, budgets) / np.asarray(budgets))
         if mode == INDEPENDENT else math.inf,
     )  # fmt: skip
 
@@ -89,7 +89,7 @@ class CrawlComparison:
     budgets: Sequence[int]
     topics: Sequence[str]  # topic of each trial; trials of one topic are not independent
     values: Mapping[Measure, Mapping[str, Floats]]  # measure -> crawler -> a row per trial, a column per budget
-    most: Mapping[Measure, Floats] = field(default_factory=dict)  # the largest possible values, in the same form
+    maximum: Mapping[Measure, Floats] = field(default_factory=dict)  # the largest possible values, in the same form
     pages: Mapping[str, Sequence[NDArray[np.int32]]] = field(default_factory=dict)  # nodes fetched by each crawl
     spent: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # trials without relevant pages left
 
@@ -117,9 +117,9 @@ class CrawlComparison:
             return np.array(rows, np.float64).reshape(-1, len(budgets))
 
         def ceiling(measure: Measure) -> Floats:
-            if callable(measure.most):
-                return read(next(iter(crawls.values()), {}), measure.most)
-            return np.full((len(trials), len(budgets)), measure.most)
+            if callable(measure.maximum):
+                return read(next(iter(crawls.values()), {}), measure.maximum)
+            return np.full((len(trials), len(budgets)), measure.maximum)
 
         measures = list(measures)
         return cls(
@@ -159,7 +159,7 @@ class CrawlComparison:
                 measure: {name: np.concatenate([rows(part, measure, name) for part in parts]) for name in names}
                 for measure in first.values
             },
-            {measure: np.concatenate([part.most[measure] for part in parts]) for measure in first.most},
+            {measure: np.concatenate([part.maximum[measure] for part in parts]) for measure in first.maximum},
             {
                 name: [nodes for part in parts
                        for nodes in part.pages.get(name, [np.zeros(0, np.int32)] * len(part.topics))]
@@ -188,7 +188,7 @@ class CrawlComparison:
         return replace(
             self, budgets=list(budgets), spent=self.spent if ends else {},
             values={by: {name: rows[:, columns] for name, rows in of.items()} for by, of in self.values.items()},
-            most={by: rows[:, columns] for by, rows in self.most.items()},
+            maximum={by: rows[:, columns] for by, rows in self.maximum.items()},
         )  # fmt: skip
 
     def interval(self, name: str, measure: Measure) -> Interval:
@@ -223,28 +223,28 @@ class CrawlComparison:
         self,
         pairs: Iterable[tuple[str, str]],
         by: Sequence[Measure],
-        beside: Sequence[Measure] = (),
+        reported: Sequence[Measure] = (),
         expect: Expected = "better",
         more: Sequence[str] = (),
     ) -> Ruling:
         """Rule on a claim that the first crawler of each pair is better (or as `expect` says) by each measure in `by`.
 
-        The measures in `beside` and the lines in `more` are added to the evidence without affecting the verdict.
+        The measures in `reported` and the lines in `more` are added to the evidence without affecting the verdict.
         """
         pairs = list(pairs)
         if missing := sorted({name for pair in pairs for name in pair if name not in self.values[by[0]]}):
             return Ruling(UNTESTED, f"Without results of {', '.join(missing)}: see the remarks")
         verdict, evidence = combine_rulings(self.compared(*pair, measure, expect) for pair in pairs for measure in by)
-        lines = [self.difference(pair, measure) for pair in pairs for measure in beside]
+        lines = [self.difference(pair, measure) for pair in pairs for measure in reported]
         return Ruling(verdict, "\n".join([evidence, *lines, *more]))
 
     def compared(self, one: str, other: str, measure: Measure, expect: Expected = "better", noun: str = "") -> Ruling:
         ours, theirs = (self.values[measure][name] for name in (one, other))
-        most: ArrayLike = math.inf if callable(measure.most) else measure.most
-        if measure in self.most:
-            most = self.most[measure].mean(axis=1)
+        maximum: ArrayLike = math.inf if callable(measure.maximum) else measure.maximum
+        if measure in self.maximum:
+            maximum = self.maximum[measure].mean(axis=1)
         return compare(
-            ours, theirs, self.topics, most=most,
+            ours, theirs, self.topics, maximum=maximum,
             names=(self.label(one), self.label(other)), noun=noun or measure.name, expect=expect, budgets=self.budgets,
             mute=self.mute(one, other, (ours == theirs).all(axis=1)), digits=measure.digits,
         )  # fmt: skip

@@ -94,7 +94,7 @@ class CorpusIndex:
         return str(self.facts.get("fingerprint", ""))
 
     @property
-    def about(self) -> dict[str, Any]:
+    def report_facts(self) -> dict[str, Any]:
         """Facts for reports: all except the list of classes, which may be long."""
         return {name: fact for name, fact in self.facts.items() if name != "classes"}
 

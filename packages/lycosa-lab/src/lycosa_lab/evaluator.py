@@ -42,7 +42,7 @@ def evaluate(
 ) -> Findings:
     """Compare the pages of a crawl with relevant pages: all of another index, or the crawl's own at some URLs."""
     if not 0 <= threshold < 1:
-        raise InputError("out-of-range", f"threshold {threshold:g} is not a cosine from 0 to below 1")
+        raise InputError("out-of-range", f"'threshold' is {threshold:g}: it must be at least 0 and below 1")
     urls = set() if isinstance(relevant, CorpusIndex) else {canonical(url) for url in relevant}
     nodes = [crawl.number_of[url] for url in urls if url in crawl.number_of]
     some, missing = relevant if isinstance(relevant, CorpusIndex) else nodes, len(urls) - len(nodes)

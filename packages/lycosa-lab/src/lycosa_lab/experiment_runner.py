@@ -123,7 +123,7 @@ def _adjusted(
     if len({one.name for one in subjects}) < len(subjects):
         raise InputError("duplicate", "two subjects have the same name: give each subject its own name")
     if experiment.mode == AS_PUBLISHED and experiment.judge and (reason := learning_reason(experiment.judge)):
-        raise InputError("learning-judge", f"{reason}, so it can't be the truth in mode as-published")
+        raise InputError("learning-judge", f"{reason}, so it cannot be the truth in mode as-published")
     texts = list(experiment.strategies)
     yardsticks = [at for at, text in enumerate(texts) if text == ORACLE or look_ahead_links(text)]
     other = LOOK_AHEAD if not any(map(look_ahead_links, texts)) else ORACLE
@@ -138,7 +138,7 @@ def _adjusted(
     by_score = experiment.description == "score"
     own = [one for one in subjects if by_score and one.truth_by.startswith("scores")]
     if own and mode != AS_PUBLISHED:
-        remarks.append(f"As-published, although {mode} was asked for: the guide of {own[0].name} is its judge, too.")
+        remarks.append(f"As-published instead of {mode}: the guide of {own[0].name} is its judge, too.")
         mode = AS_PUBLISHED
     return replace(experiment, strategies=texts, mode=mode), remarks
 

@@ -61,7 +61,7 @@ def setting(
 ) -> Any:
     """Return a dataclass field with its help text; fields with a `flag` become options of `lycosa lab run`."""
     if choices:
-        help += ": " + "; ".join(f"{key} ({what})" for key, what in choices.items()) + "."
+        help += ": " + "; ".join(f"{key} ({description})" for key, description in choices.items()) + "."
     metadata = {"help": help, "flag": flag, "metavar": metavar, "least": minimum, "most": maximum, "choices": choices}
     if isinstance(default, list):
         return field(default_factory=lambda: list(default), metadata=metadata)
@@ -165,25 +165,25 @@ class Experiment:
     def check(self) -> None:
         """Raise InputError for invalid settings; those that depend on the corpus are checked when it runs."""
         if not self.budgets or self.budgets[0] < 1:
-            raise InputError("out-of-range", f"budgets are {self.budgets}: give at least one, each of 1 page or more")
+            raise InputError("out-of-range", f"'budgets' ({self.budgets}) must have one or more values from 1 on")
         for item in fields(self):
             value, about = getattr(self, item.name), item.metadata
             value = value[-1] if item.name == "budgets" else value
             if about["choices"]:
                 one_of(item.name, value, about["choices"])
             if about["least"] is not None and value < about["least"]:
-                raise InputError("out-of-range", f"{item.name} is {value}: it must be {about['least']} or more")
+                raise InputError("out-of-range", f"'{item.name}' ({value}) must be at least {about['least']}")
             if about["most"] is not None and value > about["most"]:
-                raise InputError("out-of-range", f"{item.name} is {value:,}: it must be {about['most']:,} or less")
+                raise InputError("out-of-range", f"'{item.name}' ({value:,}) must be at most {about['most']:,}")
         self._check_names()
         _ = self.claimed
 
     def _check_names(self) -> None:
-        for what, named in (("strategies", self.strategies), ("subjects", self.subjects)):
+        for description, named in (("strategies", self.strategies), ("subjects", self.subjects)):
             if twice := sorted({one for one in named if named.count(one) > 1}):
-                raise InputError("duplicate", f"{what} contains {twice[0]!r} twice")
+                raise InputError("duplicate", f"{description} contains {twice[0]!r} twice")
             if any(not one.strip() for one in named):
-                raise InputError("bad-value", f"{what} contains an empty name: remove it")
+                raise InputError("bad-value", f"{description} contains an empty name: remove it")
         if not self.strategies:
             raise InputError(
                 "missing-option", "no strategy given: choose one of 'lycosa list strategies' with --strategy"
@@ -233,9 +233,9 @@ class Experiment:
             if item.name not in given and item.default is MISSING and item.default_factory is MISSING:
                 raise InputError("missing-option", f"{path}: {item.name} is missing. {item.metadata['help']}")
         experiment = cls(**{key: _typed(value, kinds[key], f"{path}: {key}") for key, value in given.items()})
-        beside = path.parent / experiment.corpus
-        if experiment.corpus and not Path(experiment.corpus).is_absolute() and beside.exists():
-            experiment.corpus = str(beside)
+        candidate = path.parent / experiment.corpus
+        if experiment.corpus and not Path(experiment.corpus).is_absolute() and candidate.exists():
+            experiment.corpus = str(candidate)
         return experiment
 
 

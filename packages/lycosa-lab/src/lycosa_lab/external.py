@@ -123,10 +123,10 @@ class ExternalStrategy:
                 "budget": self.budget, "random_seed": self.seed,
             }
         )  # fmt: skip
-        answer = program.receive(START_TIMEOUT)
-        if answer.get("protocol") != PROTOCOL:
-            raise ForfeitError(f"it speaks protocol {quoted(answer.get('protocol'))}, not {PROTOCOL}")
-        wants = answer.get("wants", [])
+        response = program.receive(START_TIMEOUT)
+        if response.get("protocol") != PROTOCOL:
+            raise ForfeitError(f"it speaks protocol {quoted(response.get('protocol'))}, not {PROTOCOL}")
+        wants = response.get("wants", [])
         if not isinstance(wants, list) or any(want not in WANTS for want in wants):
             raise ForfeitError(f"it wants {quoted(wants)}: choose from {' and '.join(WANTS)}")
         self._wanted = set(wants)
@@ -151,10 +151,10 @@ class ExternalStrategy:
             event["text"] = table.index.page(int(table.node_at[step.row])).text[:MAX_TEXT]
         return event
 
-    def _picked_row(self, answer: dict[str, Any], table: Table) -> int:
-        if "pick" not in answer:
-            raise ForfeitError(f"it returned {quoted(answer)} for a pick")
-        url, row = answer["pick"], -1
+    def _picked_row(self, response: dict[str, Any], table: Table) -> int:
+        if "pick" not in response:
+            raise ForfeitError(f"it returned {quoted(response)} for a pick")
+        url, row = response["pick"], -1
         if url is None:
             self.ending = GAVE_UP
             return -1
@@ -226,12 +226,12 @@ class ProgramProcess:
         if len(line) > MAX_LINE_BYTES:
             raise ForfeitError(f"it wrote a line of more than {MAX_LINE_BYTES:,} bytes")
         try:
-            answer = json.loads(line)
+            response = json.loads(line)
         except (ValueError, RecursionError):
             raise ForfeitError(f"it wrote {quoted(line.decode('utf-8', 'replace'))}, which is not JSON") from None
-        if not isinstance(answer, dict):
-            raise ForfeitError(f"it wrote {quoted(answer)}, which is not a JSON object")
-        return answer
+        if not isinstance(response, dict):
+            raise ForfeitError(f"it wrote {quoted(response)}, which is not a JSON object")
+        return response
 
     def _wait(self, number: int, event: int, until: float, why: str) -> None:
         """Wait until a pipe is ready, meanwhile keeping the end of stderr."""

@@ -149,7 +149,7 @@ def compare(
     other: ArrayLike,
     topics: Sequence[str],
     *,
-    most: ArrayLike = math.inf,
+    maximum: ArrayLike = math.inf,
     names: tuple[str, str] = ("the one", "the other"),
     noun: str = "harvest",
     expect: Expected = "better",
@@ -162,7 +162,7 @@ def compare(
     `one` and `other` have a row per trial, whose topic is in `topics`, and a column per budget (one column if only the
     end counts). Their means over the columns are compared, paired by trial: see WEIGHED.
 
-    - `most`: the largest possible value, of all trials or of each: 1 for shares, the oracle's value, or math.inf;
+    - `maximum`: the largest possible value, of all trials or of each: 1 for shares, the oracle's value, or math.inf;
     - `mute`: further trials that cannot show a difference, by reason;
     - `budgets`: pages of each column, to report where the mean curves cross;
     - `expect`: the claim about the first. "alike" means within a tenth of the other's mean on both sides.
@@ -173,7 +173,7 @@ def compare(
     mine, base = ours.mean(axis=1), theirs.mean(axis=1)
     silent = {
         "have nothing to compare": np.isnan(mine - base),
-        "are both at the ceiling": np.minimum(mine, base) >= CEILING * np.asarray(most, np.float64),
+        "are both at the ceiling": np.minimum(mine, base) >= CEILING * np.asarray(maximum, np.float64),
         **{reason: np.asarray(which, np.bool_) for reason, which in mute.items()},
     }
     kept = ~np.any(list(silent.values()), axis=0)

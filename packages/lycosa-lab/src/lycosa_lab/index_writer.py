@@ -44,17 +44,17 @@ class RecordedPage:
 def unfinished_index(out: Path) -> Iterator[Path]:
     """Yield a temporary directory beside an index to write into; it is removed on failure."""
     _require_index_or_empty(out)
-    beside = out.with_name(f".{out.name}.{os.getpid()}.part")
+    unfinished = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir(parents=True)
-        yield beside
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        yield unfinished
     except OSError as error:  # sources convert their reading errors, so this is a failed write
         raise StoreError(
             f"cannot write the index {out}: {error.strerror or error}; free some space, or choose another --out"
         ) from error
     finally:
-        shutil.rmtree(beside, ignore_errors=True)  # unless it was moved to `out`
+        shutil.rmtree(unfinished, ignore_errors=True)  # unless it was moved to `out`
 
 
 def _require_index_or_empty(out: Path) -> None:
@@ -82,8 +82,8 @@ def write_index(
     """
     account = account or Account()
     out = Path(out)
-    with unfinished_index(out) as beside:
-        with open(beside / TEXTS, "wb") as texts:
+    with unfinished_index(out) as unfinished:
+        with open(unfinished / TEXTS, "wb") as texts:
             read = _read(pages, texts, labels or {}, account, progress)
         columns, links = _resolve_links(read, progress)
         columns |= {
@@ -103,7 +103,7 @@ def write_index(
             "left_out": dict(account.left_out),
             "notes": account.notes,
         }
-        return save_index(beside, out, columns, read.names, read.words.terms, facts, read.digest.digest())
+        return save_index(unfinished, out, columns, read.names, read.words.terms, facts, read.digest.digest())
 
 
 class _IndexInput:
@@ -164,7 +164,7 @@ def _read(
     if not read.names:
         raise InputError("nothing-to-do", f"the corpus has no pages: {account.why() or 'the sources are empty'}")
     if len(labels) > known:
-        account.left_out["labels of addresses that are no pages of the corpus"] += len(labels) - known
+        account.left_out["labels of URLs that are not pages of the corpus"] += len(labels) - known
         if not known:
             raise InputError("unknown-page", f"none of {len(labels):,} labels belongs to a page: check their URLs")
     return read
@@ -239,7 +239,7 @@ def _classes(read: _IndexInput, columns: dict[str, NDArray[Any]]) -> list[str]:
 
 
 def save_index(
-    beside: Path,
+    unfinished: Path,
     out: Path,
     columns: Mapping[str, NDArray[Any]],
     names: Iterable[str],
@@ -252,32 +252,32 @@ def save_index(
     `texts` is a digest of the uncompressed texts, so that the fingerprint does not depend on the compressor's version.
     """
     start = array("q", [0])
-    with open(beside / NAMES, "wb") as file:
+    with open(unfinished / NAMES, "wb") as file:
         for name in names:
             start.append(start[-1] + file.write(name.encode("utf-8", "replace")))
     named = {"name_start": np.frombuffer(start, np.int64)} if len(start) > 1 else {}
-    (beside / TEXTS).touch()
-    (beside / STEMS).write_bytes(msgpack.packb(list(stems)) if stems else b"")
+    (unfinished / TEXTS).touch()
+    (unfinished / STEMS).write_bytes(msgpack.packb(list(stems)) if stems else b"")
     digest = xxhash.xxh3_128()
     for name in sorted(COLUMNS):
         column = np.ascontiguousarray({**columns, **named}.get(name, ()), COLUMNS[name].kind)
-        np.save(beside / f"{name}.npy", column)
+        np.save(unfinished / f"{name}.npy", column)
         if name != "text_start":
             digest.update(name.encode())
             digest.update(column.view(np.uint8).data)
-        (beside / f"{name}.spool").unlink(missing_ok=True)
+        (unfinished / f"{name}.spool").unlink(missing_ok=True)
     digest.update(texts)
     for file_name in (NAMES, STEMS):
-        with open(beside / file_name, "rb") as file:
+        with open(unfinished / file_name, "rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
     digest.update("\n".join(facts.get("classes", [])).encode("utf-8", "replace"))
     header = {"format": FORMAT, "fingerprint": digest.hexdigest(), **facts}
-    (beside / FACTS).write_text(json.dumps(header, indent=1), encoding="utf-8")
+    (unfinished / FACTS).write_text(json.dumps(header, indent=1), encoding="utf-8")
     _require_index_or_empty(out)
-    old = beside.with_suffix(".old")
+    old = unfinished.with_suffix(".old")
     if out.exists():
         out.rename(old)  # processes that have it open can continue to read it
-    beside.rename(out)
+    unfinished.rename(out)
     shutil.rmtree(old, ignore_errors=True)
     return CorpusIndex.open(out)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor
-from lycosa.core.budget import SpentBudget
+from lycosa.core.budget import CrawlCounters
 from lycosa.core.errors import InputError
 from lycosa.core.files import CrashMarker
 from lycosa.core.progress import ProgressCallback, no_progress
@@ -58,7 +58,7 @@ class CorpusReadings(Vocabulary):
         cls, index: CorpusIndex, out: Path | None = None, progress: ProgressCallback = no_progress
     ) -> CorpusReadings:
         try:
-            vectors = embeddings.digest()
+            vectors = embeddings.vectors_digest()
         except InputError:  # embeddings are not installed
             vectors = ""
         path = out / "readings" / f"{digest(corpus_digest(index), vectors)}.npz" if out is not None else None
@@ -189,7 +189,7 @@ class TrialJudge:
             self._judge,
             "",
             Table(),
-            SpentBudget(),
+            CrawlCounters(),
             reader=self._reader,
             trap_filter=TrapFilter(),
             scheduler=VisitScheduler(),

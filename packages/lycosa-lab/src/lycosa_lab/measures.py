@@ -176,7 +176,7 @@ def precision_distance(picked: ArrayLike, best: ArrayLike, window: int = 1000) -
     given. Here it ends at the step, so that no value depends on later steps.
     """
     if window < 1:
-        raise ValueError(f"'window' is {window}: it must be 1 step or more")
+        raise ValueError(f"'window' ({window}) must be at least 1 step")
     apart = np.asarray(best, np.float64) - np.asarray(picked, np.float64)
     known = ~np.isnan(apart)
     sums = np.concatenate([[0.0], np.cumsum(np.where(known, apart, 0.0))])

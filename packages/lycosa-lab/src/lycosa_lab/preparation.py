@@ -114,16 +114,16 @@ def _cached(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set
     known = [subject.name, subject.examples, need, work.random_seed, subject.truth]
     path = Path(out) / "prepared" / f"{need}-{digest(corpus_digest(work.index), *known)}"
     if not (path / "looked.json").is_file():
-        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir(parents=True)
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
         try:
-            read_nodes = make(work, beside)
-            (beside / "looked.json").write_text(json.dumps(sorted(read_nodes)), encoding="utf-8")
+            read_nodes = make(work, unfinished)
+            (unfinished / "looked.json").write_text(json.dumps(sorted(read_nodes)), encoding="utf-8")
             with suppress(OSError):  # another process was faster
-                beside.rename(path)
+                unfinished.rename(path)
         finally:
-            shutil.rmtree(beside, ignore_errors=True)
+            shutil.rmtree(unfinished, ignore_errors=True)
     return path, json.loads((path / "looked.json").read_text(encoding="utf-8"))
 
 

@@ -99,7 +99,7 @@ def upper_bound(
     `seen` nodes cost and count nothing.
     """
     if any(budget < 0 for budget in budgets):
-        raise InputError("out-of-range", f"budget {min(budgets)} is negative: it must be a number of pages")
+        raise InputError("out-of-range", f"'budgets' must not be negative: {min(budgets)}")
     distance = distances_from(index, seeds, seen)
     worth = np.where(distance > 0, np.asarray(truth, np.float64), 0.0)
     if seen is not None:

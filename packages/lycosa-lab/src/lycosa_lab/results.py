@@ -235,11 +235,11 @@ class ExperimentResults:
                     f"Out of links: {text} had none left before {budget:,} pages in {dry} of {len(runs)} "
                     "trials; its harvest is over the pages that it fetched."
                 )
-            lost = [one for one in runs if one.trace.ending.startswith(FORFEITED)]
-            for one in lost[:1]:
+            forfeited = [one for one in runs if one.trace.ending.startswith(FORFEITED)]
+            for one in forfeited[:1]:
                 reason = one.trace.ending.removeprefix(f"{FORFEITED}: ")
                 lines.append(
-                    f"Forfeited: {label(text)} in {len(lost)} of {len(runs)} trials, what it had "
+                    f"Forfeited: {label(text)} in {len(forfeited)} of {len(runs)} trials, what it had "
                     f"found until then counts; on {one.subject}, after {len(one.trace.found):,} pages, {reason}"
                 )
         return lines

@@ -59,7 +59,7 @@ def simulate(
     """
     for node in seeds:
         if not 0 <= node < len(guide.index):
-            raise InputError("out-of-range", f"seed {node} is not a node from 0 to {len(guide.index) - 1}")
+            raise InputError("out-of-range", f"seed {node} must be a node from 0 to {len(guide.index) - 1}")
     distinct = len(set(seeds))
     table, judge = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
     table.stems = judge.words

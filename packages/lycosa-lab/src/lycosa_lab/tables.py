@@ -38,7 +38,7 @@ def findings(results: ExperimentResults, against: str = "", before: Sequence[Row
         [Claim(text, plan.name, *compare_strategies(results, *claim)) for text, claim in plan.claimed.items()],
         summary=summary,
         configuration={**plan.as_dict(), "version": __version__},
-        corpus={**results.index.about, "fingerprint": corpus_digest(results.index)},
+        corpus={**results.index.report_facts, "fingerprint": corpus_digest(results.index)},
         remarks=[*results.remarks, *(unpaired(results, against, before) if before is not None else [])],
     )  # fmt: skip
 

@@ -94,7 +94,7 @@ def test_write_index_counts_unknown_labels(tmp_path: Path) -> None:
     index = write_index(web(), tmp_path / "x", source="s", labels={A: ["p/q", "r"], GONE: ["r"]}, account=account)
     assert ["p", "p/q", "r"] == index.branches()
     assert [True, False, False] == index.of_class("p").tolist() == index.of_class("r").tolist()
-    assert 1 == account.left_out["labels of addresses that are no pages of the corpus"]
+    assert 1 == account.left_out["labels of URLs that are not pages of the corpus"]
     with raises_input_error("unknown-page", "none of 1 labels"):
         write_index(web(), tmp_path / "y", source="s", labels={GONE: ["r"]})
     assert ["x"] == [found.name for found in tmp_path.iterdir()]

@@ -51,7 +51,7 @@ def test_standing_out_prefers_rare_words(tmp_path: Path) -> None:
     assert ["reefs", "water"] == distinctive_words(index, [0, 1])
 
 
-def test_subjects_of_examples_are_seen_and_seeded(web: CorpusIndex) -> None:
+def test_examples_are_seen_and_depend_on_random_seed(web: CorpusIndex) -> None:
     (first,) = subjects_of(web, ["cooking"], random_seed=1)
     (again,) = subjects_of(web, ["cooking"], random_seed=1)
     (other,) = subjects_of(web, ["cooking"], random_seed=2)

@@ -6,7 +6,5 @@
     LYCOSA_TOPIC = "coral reef bleaching"
     LYCOSA_STRATEGY = "scent"
 
-space.py      the space as the engine sees it: waiting requests, busy slots requests.py   Scrapy's requests in the log,
-and back answers.py    the result of a request, as a page with its links scheduler.py  the scheduler: an adapter between
-Scrapy's engine and ours relevance.py  the spider middleware: the page of each request, and relevances set by the spider
+`scheduler` adapts Scrapy's engine to ours, `space` has the waiting requests, `relevance` is the spider middleware.
 """

@@ -1,4 +1,4 @@
-"""The result of a request as a page, with the links that the spider follows and their texts."""
+"""The result of a request as a page, with the links that the spider follows and their anchor texts."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ BUSY = frozenset({429, 503})
 
 @dataclass(slots=True, eq=False)
 class Flight:
-    """A request handed to Scrapy, and its state."""
+    """A request that Scrapy is processing, and its state."""
 
     request: Request
     task: Task
     host_key: str
     started: float
     downloading: bool = True
-    reached: bool = False  # has reached the downloader's slot
+    reached: bool = False  # the request has reached the downloader's slot
     response: Response | None = None
-    awaited: float = 0.0  # time until which picks wait for the page's items
+    awaited: float = 0.0  # until this time picks wait for the page's items
     items: int = 0
     relevance: float | None = None
-    links: dict[str, Request] = field(default_factory=dict)  # followed by the spider, by node
-    made: list[Request] = field(default_factory=list)  # requests passed to Scrapy's engine
-    filtered: int = 0  # number of other, known requests
-    other: tuple[str, Request] | None = None  # the request that replaced this one (redirect, retry) and its node
+    links: dict[str, Request] = field(default_factory=dict)  # by node: requests that follow a link of the page
+    made: list[Request] = field(default_factory=list)  # requests passed on to Scrapy's engine
+    filtered: int = 0  # number of dropped requests to known nodes
+    other: tuple[str, Request] | None = None  # node and request of its replacement by a redirect or retry
 
 
 def page_of(flight: Flight, new_requests: list[tuple[str, Form, str]], now: float, given: bool) -> Page:
-    """Return the page for the engine to judge; `new_requests` are requests that are new to the crawl.
+    """Return the page for the engine to judge; `new_requests` are those to nodes new to the crawl.
 
     With `given`, relevances of pages and links come from the spider only.
     """
@@ -108,7 +108,7 @@ def _read(page: Page, response: Response) -> None:
 
 
 def _link(page: Page, flight: Flight) -> None:
-    """Keep the links of the page that the spider follows, and add its further requests."""
+    """Keep the links of the page that the spider follows, and add its further requests as links."""
     links, wanted = page.links, flight.links
     nodes = [address(url) if "&" in url else url for url in links.urls]
     keep = [at for at, node in enumerate(nodes) if node in wanted]

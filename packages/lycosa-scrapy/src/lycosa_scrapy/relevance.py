@@ -1,6 +1,6 @@
 """Spider middleware that assigns requests to their page, and collects relevances set by the spider.
 
-It must be the one nearest to Scrapy's engine (a number below 25), to see everything that leaves the spider.
+It must be the one nearest to Scrapy's engine (a number below 25), to see all output of the spider.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lycosa_scrapy.space import RELEVANCE
 
 
 class Relevance:
-    """Reports pages to the scheduler, with relevances from the topic or the spider.
+    """Middleware that reports pages to the scheduler, with relevances from the topic or the spider.
 
     `relevance` in an item or in `response.meta` is a number from 0 to 1, or a bool; the largest counts. In the meta of
     a new request it is the relevance of the link, if there is no topic.
@@ -36,7 +36,7 @@ class Relevance:
         return cls(crawler)
 
     def _flight(self, response: Response) -> Flight | None:
-        """Return the request that a response answers, if our scheduler handed it out."""
+        """Return the state of the request of a response, if our scheduler returned the request."""
         if self._scheduler is None:
             self._scheduler = of_crawler(self._crawler)
         return None if self._scheduler is None else self._scheduler.flight_of(response)

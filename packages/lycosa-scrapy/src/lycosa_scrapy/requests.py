@@ -26,7 +26,7 @@ from w3lib.url import canonicalize_url
 from lycosa.web.urls import canonical
 from lycosa_scrapy.space import RELEVANCE
 
-MAX_REQUEST_BYTES = 4_000_000  # of a stored request
+MAX_REQUEST_BYTES = 4_000_000  # maximum size of a stored request
 _DEFAULTS: dict[str, Any] = {
     "method": "GET", "body": b"", "cookies": {}, "meta": {}, "encoding": "utf-8", "priority": 0, "dont_filter": False,
     "flags": [], "cb_kwargs": {}, "headers": {}, "callback": None, "errback": None,
@@ -36,7 +36,7 @@ _TUPLE, _SET, _FROZENSET, _MOMENT, _DATE, _SPAN, _DECIMAL, _ITEM, _LARGE = range
 
 
 class NotStorable(Exception):
-    """A request cannot be stored; the message names the reason."""
+    """Raised if a request cannot be stored; the message gives the reason."""
 
 
 class RequestSerializer:
@@ -48,7 +48,7 @@ class RequestSerializer:
         self._names: dict[Any, str] = {function: name for name, function in functions if inspect.isfunction(function)}
 
     def keep(self, request: Request) -> bytes:
-        """Return all of a request except its URL as bytes."""
+        """Serialise a request without its URL."""
         values: dict[str, Any] = {}
         for name in type(request).attributes:
             value: Any = getattr(request, name, None)
@@ -56,7 +56,7 @@ class RequestSerializer:
                 value = self._name(name, value)
             elif name == "headers":
                 value = dict(request.headers)
-            elif name == "meta" and RELEVANCE in value:  # of the link, stored separately in the log
+            elif name == "meta" and RELEVANCE in value:  # relevance of the link, stored separately in the log
                 value = {key: item for key, item in value.items() if key != RELEVANCE}
             if name != "url" and value != _DEFAULTS.get(name):
                 values[name] = value
@@ -65,7 +65,7 @@ class RequestSerializer:
         return _packed(values)
 
     def make(self, form: bytes, url: str) -> Request:
-        """Restore a request."""
+        """Restore a request from its serialised form and URL."""
         values: Any = msgpack.unpackb(form, ext_hook=_unpacked, strict_map_key=False)
         kind = _class(values.pop("_class"), Request) if "_class" in values else Request
         for name in ("callback", "errback"):
@@ -140,7 +140,7 @@ def _unpacked(code: int, packed: bytes) -> Any:
 
 
 def _class(name: str, kind: type) -> Any:
-    """Return a class by name, only from imported modules because a log may be untrusted."""
+    """Return a class by name, but only from imported modules, because a log may be untrusted."""
     module, _, rest = name.rpartition(".")
     found: Any = getattr(sys.modules.get(module), rest, None)
     fits = isinstance(found, type) and (issubclass(found, Request if kind is Request else Item))
@@ -150,7 +150,7 @@ def _class(name: str, kind: type) -> Any:
 
 
 def node_of(request: Request) -> str:
-    """Return the node of a request: its canonical URL, with a fragment for everything else.
+    """Return the node of a request: its canonical URL, plus a fingerprint as fragment unless it is a plain GET.
 
     >>> node_of(Request("http://a.example/?b=2&a=1#top"))
     'http://a.example/?a=1&b=2'
@@ -174,7 +174,7 @@ def address(url: str) -> str | None:
 
 
 def hint_of(request: Request) -> float:
-    """Return the link relevance set by the spider: `relevance` in the meta of a request."""
+    """Return the relevance of a link set by the spider as `relevance` in the meta of its request, or 0."""
     return number_of(request.meta.get(RELEVANCE)) or 0.0
 
 

@@ -1,7 +1,7 @@
 """The scheduler: an adapter between Scrapy's engine, which fetches, parses and paces, and ours, which decides the
 order.
 
-    Scrapy calls `next_request`      1. pick     from our frontier, among slots with room
+    Scrapy calls `next_request`      1. pick     from our frontier, among slots that are not full
     Scrapy downloads                 2. visit
     the spider has finished the page 3. judge, 4. learn, 5. rank, 6. record: `Engine.absorb`, as for any page
 
@@ -52,7 +52,7 @@ from lycosa_scrapy.space import NAME, RELEVANCE, REQUESTS, Form, Priorities, Scr
 
 logger = logging.getLogger(__name__)
 MAX_WAIT_SECONDS = 1.0
-# seconds that a page may spend in the spider, or its items in pipelines, before other requests use its slot
+# seconds that a page may spend in the spider or its items in pipelines before other requests use its slot
 PIPELINE_SECONDS = 0.05
 _SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
 
@@ -75,11 +75,11 @@ class Scheduler(BaseScheduler):
         self.flights: dict[Request, Flight] = {}
         self.filter = _filter(crawler)
         self._expected: dict[Request, tuple[Flight, str]] = {}
-        self._has_listeners_for_drops = False  # whether dropped requests must be signalled to listeners
+        self._has_listeners_for_drops = False  # whether receivers of the signal of dropped requests exist
         self._pending_nodes: set[str] = set()  # nodes of new requests of pages in flight
         self._in_memory: dict[str, Request] = {}
         self._starts: Counter[str] = Counter()
-        self._started: frozenset[str] = frozenset()  # start nodes of an earlier run
+        self._started: frozenset[str] = frozenset()  # nodes of start requests in earlier runs
         self._downloading: Counter[str] = Counter()
         self._files: CrawlFiles | None = None
         self._snapshots: SnapshotWriter | None = None
@@ -90,7 +90,7 @@ class Scheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Scheduler:
         named = [load_object(name) for name, at in crawler.settings.getwithbase("SPIDER_MIDDLEWARES").items() if at]
-        from lycosa_scrapy.relevance import Relevance  # imported late because it imports this module
+        from lycosa_scrapy.relevance import Relevance  # imported here because it imports this module
 
         if Relevance not in named:
             raise InputError(
@@ -118,7 +118,7 @@ class Scheduler(BaseScheduler):
         files = self._files = CrawlFiles(request)
         threads.limit_threads()
         assembly = await assemble(request, files)
-        await assembly.restore_snapshot()
+        await assembly.replay_log()
         engine = self.engine = assembly.engine
         assert isinstance(engine.trap_filter, Priorities)
         self.priorities = engine.trap_filter
@@ -132,9 +132,9 @@ class Scheduler(BaseScheduler):
         table = engine.table
         self._started = frozenset(table.nodes[row] for row in table.is_seed[: len(table)].nonzero()[0].tolist())
         if request.path is not None:
-            # Most of the process's CPU time is Scrapy's.
+            # most CPU time of the process is Scrapy's
             self._snapshots = SnapshotWriter(request, files, engine, share=0.005)
-        gc.freeze()  # a crawl keeps nearly all objects it creates, so frequent garbage collection is wasted
+        gc.freeze()  # nearly all objects of a crawl stay, so frequent garbage collection is wasted
         gc.set_threshold(50_000, 20, 50)
         if self.filter is not None:
             opened = self.filter.open()
@@ -150,7 +150,7 @@ class Scheduler(BaseScheduler):
             )  # fmt: skip
 
     def _request(self) -> CrawlRequest:
-        """Return the request of the settings, or of an earlier run's directory."""
+        """Return the crawl request from the settings, or from the directory of an earlier run."""
         settings = self.crawler.settings
         job = job_dir(settings)
         out = settings.get("LYCOSA_DIR") or (str(Path(job) / "lycosa") if job else None)
@@ -171,7 +171,7 @@ class Scheduler(BaseScheduler):
         path = Path(out) if out else None
         resuming = path is not None and (path / CONFIG).exists()
         if resuming and path is not None and not options.judge:
-            options.judge = Directory.read_options(path).judge  # the judge of the earlier run
+            options.judge = Directory.read_options(path).judge  # the earlier run's judge
         return CrawlRequest(options, path, space=self.space, resuming=resuming)
 
     def _has_listeners(self, signal: object) -> bool:
@@ -202,7 +202,7 @@ class Scheduler(BaseScheduler):
                 self.filter.close(reason)
 
     def has_pending_requests(self) -> bool:
-        """Return whether a request waits that will be handed out."""
+        """Return whether any waiting request will be returned by `next_request`."""
         self._settle()
         if self._has_failed:
             return False
@@ -210,7 +210,7 @@ class Scheduler(BaseScheduler):
         return table.open_rows - len(frontier.taken) - frontier.pruned() > 0
 
     def next_request(self) -> Request | None:
-        """Return the most promising request among slots with room."""
+        """Return the most promising request whose slot is not full."""
         self._settle()
         engine = self.engine
         if self._has_failed or self._files is None or self._is_full(engine.clock()):
@@ -237,7 +237,7 @@ class Scheduler(BaseScheduler):
         return limit <= sum(flight.downloading or now < flight.awaited for flight in self.flights.values())
 
     def parsed(self, flight: Flight) -> None:
-        """Note that the spider has finished a page: pipelines may take longer, but its slot is free."""
+        """Note that the spider has finished a page, so its slot is free although pipelines may take longer."""
         flight.awaited = self.engine.clock() + PIPELINE_SECONDS
         if flight.items:
             call_later(1.2 * PIPELINE_SECONDS, self._wake_scrapy)
@@ -248,7 +248,7 @@ class Scheduler(BaseScheduler):
             slot.nextcall.schedule()
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request; one made by a page waits until the spider has finished the page."""
+        """Take a request; one produced by a page waits until the spider has finished the page."""
         flight, node = self._expected.pop(request, None) or (None, "")
         if self._has_failed or self._files is None:
             return False
@@ -285,7 +285,7 @@ class Scheduler(BaseScheduler):
         return name
 
     def _start(self, node: str) -> tuple[str, bool]:
-        """Return the name of a start request, and whether an earlier run has started with it."""
+        """Return the node of a start request, and whether an earlier run has started with it."""
         self._starts[node] += 1
         if self._starts[node] > 1:
             node = f"{node}#again-{self._starts[node] - 1}"
@@ -321,7 +321,7 @@ class Scheduler(BaseScheduler):
             return Form(priority, slot, b"")
 
     def _make(self, task: Task) -> Request | None:
-        """Return the request of a task; None, recorded as a failure, if its run could not store it."""
+        """Return the request of a task; None after recording a failure, if an earlier run could not store it."""
         waiting = self.space.waiting.get(task.node) or Waiting(Form(0, "", b""), "")
         if (request := self._in_memory.pop(task.node, None)) is not None:
             request.meta.pop(RELEVANCE, None)
@@ -368,7 +368,7 @@ class Scheduler(BaseScheduler):
         return sent >= (1 if pauses else limit)
 
     def flight_of(self, response: Response) -> Flight | None:
-        """Return the request that a response answers."""
+        """Return the state of the request of a response."""
         request = response.request
         if request is None:
             return None
@@ -378,7 +378,7 @@ class Scheduler(BaseScheduler):
         return flight
 
     def expect(self, request: Request, flight: Flight) -> bool:
-        """Register a request made by a page, to be enqueued next; return False if it is dropped as known."""
+        """Register a request produced by a page, to be enqueued next; return False if it is dropped as known."""
         if self.drops(request, flight):
             return False
         self._expected[request] = flight, node_of(request)
@@ -399,7 +399,7 @@ class Scheduler(BaseScheduler):
             flight.reached = True
 
     def _replaced(self, request: Request) -> Flight | None:
-        """Return the request in flight that this one replaces: by a redirect or a retry."""
+        """Return the request in flight that this one replaces, by a redirect or a retry."""
         hops = request.meta.get("redirect_urls") or ()
         urls = [hops[-1]] if hops else [request.url] if "retry_times" in request.meta else []
         for flight in self.flights.values():
@@ -412,7 +412,7 @@ class Scheduler(BaseScheduler):
         node, own = node_of(request), flight.task.node
         if node == own.partition("#again-")[0]:
             if not request.dont_filter and "retry_times" not in request.meta:
-                return False  # a redirect to itself, which Scrapy's filter drops as well
+                return False  # a redirect to itself, which Scrapy's filter drops, too
             node = own
         elif self._is_known(node):
             if not request.dont_filter:
@@ -420,7 +420,7 @@ class Scheduler(BaseScheduler):
                 return False
             node = self._repeated_name(node)
         if node != own and self.engine.table.hops[flight.task.row] >= MAX_HOPS:
-            self._admit(node, request)  # more hops than a redirect may have here, but within Scrapy's limit
+            self._admit(node, request)  # more hops than our limit for redirects, but within Scrapy's
             return True
         flight.other = node, request
         flight.links[node] = request
@@ -448,7 +448,7 @@ class Scheduler(BaseScheduler):
     def _finish(self, flight: Flight) -> bool:
         """Run steps 3 to 6 for one request; return whether it could be recorded."""
         table, new_requests = self.engine.table, []
-        for request in flight.made:  # other components (the offsite middleware) may have dropped them
+        for request in flight.made:  # other components, such as the offsite middleware, may have dropped some
             self._expected.pop(request, None)
         if flight.filtered:
             self._count("dupefilter/filtered", flight.filtered)

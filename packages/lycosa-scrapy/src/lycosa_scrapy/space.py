@@ -1,6 +1,6 @@
 """The space of a crawl that Scrapy drives: waiting requests and busy slots.
 
-Does not import Scrapy, so that `lycosa show`, `why` and `judge` can read such a crawl without it.
+It does not import Scrapy, so that `lycosa show`, `why` and `judge` can read such a crawl without it.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from lycosa.core.state import State, restore, state_of
 from lycosa.core.table import Table
 from lycosa.core.types import Held, Rows, Seed, Step, Visit
 
-NAME = "lycosa_scrapy.space:ScrapySpace"  # as in options
-REQUESTS = "requests"  # key of a visit's data: requests made by the page
+NAME = "lycosa_scrapy.space:ScrapySpace"  # value of the option `space`
+REQUESTS = "requests"  # key of a visit's data for the requests produced by the page
 RELEVANCE = "relevance"  # relevance set by the spider
 
 
 class Form(NamedTuple):
-    """A request without its URL: nearly all requests of a page share one form."""
+    """A request without its URL, as nearly all requests of a page are equal otherwise."""
 
     priority: int
-    slot: str  # downloader slot, if the request sets one
-    packed: bytes  # empty: could not be stored
+    slot: str  # downloader slot, if set by the request
+    packed: bytes  # empty if it could not be stored
 
 
 class Waiting(NamedTuple):
-    """A waiting request."""
+    """A waiting request: its form and URL."""
 
     form: Form
-    url: str  # as spelled by the spider; empty: the node
+    url: str  # as spelled by the spider; empty if equal to the node
 
 
 class ScrapySpace(Space):
-    """Requests by node; Scrapy performs the visits, and its scheduler reports busy slots."""
+    """Space of Scrapy requests by node; Scrapy performs the visits, and its scheduler reports busy slots."""
 
     driven = "Scrapy"
     has_traps = True
@@ -56,7 +56,7 @@ class ScrapySpace(Space):
         return known.form.slot if known is not None and known.form.slot else slot_of(node)
 
     def ready(self, host_key: str) -> tuple[float, str]:
-        """Return whether the slot has room; the scheduler checks again when that changes."""
+        """Return that the slot is ready, or full; the scheduler checks again when that changes."""
         return (NEVER, "its slot is full") if self.busy(host_key) else (0.0, "")
 
     def start(self, seed: Seed) -> None:
@@ -64,7 +64,7 @@ class ScrapySpace(Space):
             self._wait_for(seed.data[REQUESTS])
 
     def learn(self, visit: Visit) -> None:
-        """Fold a visit: its request is done, and the requests it made are waiting."""
+        """Fold a visit into the state: its request is done, and the requests it produced are waiting."""
         if not visit.retry_at:
             self.waiting.pop(visit.node, None)
         if REQUESTS in visit.data:
@@ -87,7 +87,9 @@ class ScrapySpace(Space):
         return self._forms.setdefault(form, form)
 
     def trap_filter(self, trap_filter: TrapFilter) -> TrapFilter:
-        """Wrap the trap filter, so that requests of the spider are fetched eventually and by their priorities."""
+        """Wrap the trap filter, so that requests of the spider are fetched eventually, in the order of their
+        priorities.
+        """
         return Priorities(trap_filter, self)
 
     def state(self) -> State:

@@ -95,7 +95,7 @@ def sharer() -> Any:
         access = InterestAccess(asker, permissions.interest_for(asker.site.database, asker.id, interest))
         owns = access.interest["mode"] == "own"
         if not (owns or person == asker.id):
-            raise HTTPException(403, "only the owner can change who it is shared with")
+            raise HTTPException(403, "only the owner of an interest can change who it is shared with")
         if not asker.scopes & ({"write"} if owns else {"write", "account"}):
             raise HTTPException(403, f"this requires the scope {'write' if owns else 'account'!r}")
         return access

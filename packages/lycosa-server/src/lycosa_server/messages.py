@@ -28,7 +28,7 @@ ENDINGS = {
     budget.EXHAUSTED: "no links are left to follow",
     budget.HOSTS_SPENT: "each host's page limit was reached",
     budget.REQUESTS_SPENT: "too many requests returned no page",
-    budget.REFRESHED: "all pages were revisited",
+    budget.NOTHING_DUE: "all pages were revisited",
 }
 
 # Summaries of strategies, where the usual one names options.

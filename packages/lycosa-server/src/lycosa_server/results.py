@@ -189,7 +189,7 @@ class CurrentPages:
     """Arrays about all pages of a crawl, by vertex. Every count on a screen is computed from them."""
 
     relevances_now: NDArray[np.float64]
-    counted: NDArray[np.bool_]  # pages that are no copies, and labelled ones
+    counted: NDArray[np.bool_]  # pages that are not copies, and labelled ones
     relevant: NDArray[np.bool_]  # relevant pages among `counted`
     pages: int  # number of crawled pages
 

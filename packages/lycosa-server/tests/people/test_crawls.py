@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from input_errors import raises_input_error
-from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, REFRESHED, STOPPED
+from lycosa.core.budget import EXHAUSTED, NOTHING_DUE, PAGES_SPENT, STOPPED
 from lycosa_server.people import crawls, erasing, notices
 from lycosa_server.people.crawls import Ending
 from lycosa_server.people.database import Conflict, Database
@@ -182,7 +182,7 @@ def test_refresh_keeps_its_start_time_after_pause(database: Database) -> None:
     crawls.end(database, NOW + 70, crawl, Ending(STOPPED))
     crawls.resume(database, NOW + 80, crawl)
     crawls.take(database, NOW + 90, crawl)
-    assert "finished" == crawls.end(database, NOW + 99, crawl, Ending(REFRESHED))
+    assert "finished" == crawls.end(database, NOW + 99, crawl, Ending(NOTHING_DUE))
     assert NOW + 60 == crawls.get(database, crawl)["started"]
 
 

@@ -90,10 +90,10 @@ def test_client_collects_searches_and_reads(web: tuple[Web, Server], tmp_path: P
             top = told["untrusted"]["best"][0]
             why = await _ask(client, "why", handle=handle, url=top["url"])
             assert (why["state"], why["relevant"], why["relevance"]) == ("fetched", True, top["relevance"])
-            assert "look_again=true" in (await _ask(client, "changes", handle=handle))["next"]
-            await _ask(client, "changes", handle=handle, look_again=True)
+            assert "revisit=true" in (await _ask(client, "changes", handle=handle))["next"]
+            await _ask(client, "changes", handle=handle, revisit=True)
             await _finished(client, handle)
-            assert (await _ask(client, "changes", handle=handle))["looked_again"]
+            assert (await _ask(client, "changes", handle=handle))["revisited"]
             # One crawl is stopped by the client, another is running when the server ends.
             slow = (await _ask(client, "collect", topic="reefs", seeds=grown.seeds(TOPIC), budget=500))["handle"]
             await _ask(client, "stop", handle=slow)

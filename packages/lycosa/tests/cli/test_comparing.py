@@ -207,7 +207,7 @@ def test_changes_of_single_version(tmp_path: Path, shown: Any) -> None:
 
 def test_options_for_lists_and_pages_conflict(reefs: Path, shown: Any) -> None:
     for url, given in ((URL, {"since": "2d"}), ("", {"from_": "1"})):
-        with pytest.raises(InputError, match="some options list changes, others are for one page"):
+        with pytest.raises(InputError, match="cannot combine options for a list of changes"):
             changes(reefs, url, **given)
 
 

@@ -28,8 +28,8 @@ def test_doctor_finds_no_errors_on_this_machine(command: Command) -> None:
     assert told["works"]
     findings = {finding["what"]: finding for finding in told["findings"]}
     assert {"versions", "packages", "SQLite", "disk", "open files"} <= findings.keys()
-    assert findings["trial"]["told"].startswith("5 pages over HTTP on this machine in ")
-    assert findings["trial"]["told"].endswith("; 5 of 5 read back from log and WARC")
+    assert findings["trial"]["text"].startswith("5 pages over HTTP on this machine in ")
+    assert findings["trial"]["text"].endswith("; 5 of 5 read back from log and WARC")
 
 
 def test_doctor_prints_findings_as_text(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
@@ -74,7 +74,7 @@ def test_missing_and_outdated_packages_are_errors(monkeypatch: pytest.MonkeyPatc
         CheckResult("yarl", "not installed", "it is needed", "pip install 'yarl>=1.20'", essential=True),
         CheckResult("packages", "1 of 3: rich 15.0.0"),
     ] == list(doctor._packages())[1:]
-    remedies = {finding.what: finding.remedy for finding in doctor._extras()}
+    remedies = {finding.name: finding.remedy for finding in doctor._extras()}
     assert "pip install 'lycosa[train]'" == remedies["train"]
     assert "pip install lycosa-lab" == remedies["lycosa-lab"]
     assert "pip install 'lycosa-server[postgres]'" == remedies["lycosa-server[postgres]"]
@@ -98,12 +98,12 @@ def test_wordnet_missing_or_damaged_is_reported(tmp_path: Path, monkeypatch: pyt
     monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
     cost = "judges and strategies that use word meanings are not available"
     missing = only(doctor._wordnet)
-    assert ("WordNet is not installed", cost) == (missing.told, missing.cost)
+    assert ("WordNet is not installed", cost) == (missing.text, missing.cost)
     assert missing.remedy.startswith("install it (on Debian")
     (tmp_path / "data.noun").write_text("")
     told = f"WordNet is damaged: {tmp_path}/data.noun, line 1: the file is empty"
     damaged = only(doctor._wordnet)
-    assert (told, cost) == (damaged.told, damaged.cost)
+    assert (told, cost) == (damaged.text, damaged.cost)
     assert "install WordNet again, or give a directory that has its files with --ontology DIR" == damaged.remedy
 
 
@@ -122,7 +122,7 @@ def test_sqlite_without_full_text_search_is_reported(monkeypatch: pytest.MonkeyP
 def test_full_or_unwritable_disk_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage(1, 1, 5_000_000))
-    assert (True, True) == (bool(only(doctor._disk).cost), only(doctor._disk).told.startswith("0.0 GB free in"))
+    assert (True, True) == (bool(only(doctor._disk).cost), only(doctor._disk).text.startswith("0.0 GB free in"))
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert "no crawl can be kept here" == only(doctor._disk).cost
 
@@ -141,7 +141,7 @@ def test_low_open_files_limit_is_reported(
     limits: tuple[int, int], state: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda which: limits)
-    assert (state == "costs", told) == (bool(only(doctor._files).cost), only(doctor._files).told)
+    assert (state == "costs", told) == (bool(only(doctor._files).cost), only(doctor._files).text)
 
 
 def test_failing_check_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ def test_failing_check_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(doctor, "CHECKS", (_sqlite,))
     (finding,) = doctor.examine()
-    assert (True, "sqlite", "RuntimeError: not there") == (finding.broken, finding.what, finding.told)
+    assert (True, "sqlite", "RuntimeError: not there") == (finding.broken, finding.name, finding.text)
 
 
 def test_failing_trial_crawl_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +160,7 @@ def test_failing_trial_crawl_is_reported(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(lycosa.crawling, "crawl", fails)
     found = list(doctor.examine())[-1]
-    assert (True, "StoreError: the disk is full") == (found.broken, found.told)
+    assert (True, "StoreError: the disk is full") == (found.broken, found.text)
 
 
 def test_trial_crawl_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,8 +170,8 @@ def test_trial_crawl_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     found = only(doctor._trial)
     assert (True, "nothing can be crawled") == (found.broken, found.cost)
-    assert found.told.startswith("0 of 5 pages could be fetched: ")
-    assert "no reason" not in found.told
+    assert found.text.startswith("0 of 5 pages could be fetched: ")
+    assert "no reason" not in found.text
 
 
 def test_trial_crawl_without_temporary_directory_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from lycosa.cli.page import page
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report import gather
 from lycosa.collection.summary import summarise
-from lycosa.core.budget import REFRESHED
+from lycosa.core.budget import NOTHING_DUE
 from lycosa.core.errors import InputError
 from lycosa.core.types import Setting
 from lycosa.store.directory import Directory
@@ -158,7 +158,7 @@ def test_show_suggests_another_refresh(tmp_path: Path, command: Command) -> None
     with revisited(tmp_path / "crawl") as made:
         made.page(A, html("A", "Corals."))
         made.unmodified(A, 1)
-        made.log.append(Setting("end", {"reason": REFRESHED}, EPOCH + DAY))
+        made.log.append(Setting("end", {"reason": NOTHING_DUE}, EPOCH + DAY))
     out = command.out("show", tmp_path / "crawl")
     assert f"revisit with: lycosa refresh {tmp_path / 'crawl'}\n" in out
     assert "resume" not in out

@@ -70,4 +70,4 @@ def test_refresh_progress_counts_irrelevant_new_pages() -> None:
     new = {"change": Change("new").as_data()}
     for arm, data in (("", {}), ("", new), ("moved", {}), ("", {})):
         told.update(Visit("http://a.test/", "page", "ok", pick=1, arm=arm, data=data))
-    assert "0 looks, 0 unchanged, 1 with news, 2 new but not relevant; 1 under way" == told._headline()
+    assert "0 revisits, 0 unchanged, 1 changed, 2 new but not relevant; 1 in flight" == told._headline()

@@ -58,7 +58,7 @@ def test_host_budget_is_shared() -> None:
     assert ["a2", ""] == [take(made, 0), take(made, 1)]
 
 
-def test_held_wait_for_free_rows_of_other_arms() -> None:
+def test_held_rows_wait_for_free_rows_of_other_arms() -> None:
     made = frontiers("a1 b1 c1", [0.9, 0.5, 0.5], [0.1, 0.8, 0.9])
     rows = np.arange(3, dtype=np.int32)
     made.hold(rows, np.array([FREE, HELD, HELD], np.uint8))

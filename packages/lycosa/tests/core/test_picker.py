@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.core.budget import EXHAUSTED, REFRESHED, REQUESTS_SPENT, STOPPED, Budget, Pace
+from lycosa.core.budget import EXHAUSTED, NOTHING_DUE, REQUESTS_SPENT, STOPPED, Budget, Pace
 from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import NEVER, Space
@@ -124,8 +124,8 @@ async def visits_of(made: Engine, most: int = 0) -> list[Visit]:
     return found
 
 
-def run(made: Engine, most: int = 0) -> list[Visit]:
-    return run_virtual(visits_of(made, most))
+def run(made: Engine, max_visits: int = 0) -> list[Visit]:
+    return run_virtual(visits_of(made, max_visits))
 
 
 def visited_nodes(visits: Iterable[Visit]) -> list[str]:
@@ -177,7 +177,7 @@ def test_refresh_fetches_due_pages_only() -> None:
     run(first)
     made = engine(Scripted({}, {"a": ok("b", "n")}), scheduler, list(first.log))
     assert ["a!"] == visited_nodes(run(made))
-    assert REFRESHED == made.ending
+    assert NOTHING_DUE == made.ending
     assert ["b", "n"] == [made.table.nodes[row] for row in made.table.rows()]
 
 

@@ -69,7 +69,7 @@ def test_start_counts_hosts_beyond_limit() -> None:
             ]
 
     html = start(proxy(recording=Hosts(range(7)))).decode()
-    assert "7 answers, 206 pages of 103 hosts" in html
+    assert "7 responses, 206 pages of 103 hosts" in html
     assert "and 3 more hosts" in html
     assert html.count("<tr><td>2</td>") == SHOWN
 

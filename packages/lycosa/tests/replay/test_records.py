@@ -100,7 +100,7 @@ def test_read_resource_record_as_response() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        pytest.param(b"", "no WARC record begins there", id="nothing"),
+        pytest.param(b"", "no WARC record begins at this offset", id="nothing"),
         pytest.param(record("http://a.example/", b"hello"), "does not begin with an HTTP status", id="no http"),
         pytest.param(record("http://a.example/")[:-20], "bytes are there", id="torn"),
         pytest.param(gzip.compress(record("http://a.example/"))[:-30], "bytes are there", id="torn gzip"),

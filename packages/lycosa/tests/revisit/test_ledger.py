@@ -12,7 +12,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Event, Setting
 from lycosa.revisit.change import Change
 from lycosa.revisit.ledger import (
-    REFRESHED,
+    REFRESH_SETTING,
     ChangeFilter,
     beginning,
     changes,
@@ -49,7 +49,7 @@ def test_changes_in_log_order(tmp_path: Path) -> None:
 
 def test_changes_skips_events_before_first_refresh(tmp_path: Path) -> None:
     new = page("http://new.example/", data={"change": Change("new").as_data()})
-    threshold, refreshed = Setting("threshold", 0.5), Setting(REFRESHED, value=True)
+    threshold, refreshed = Setting("threshold", 0.5), Setting(REFRESH_SETTING, value=True)
     cases: tuple[tuple[list[Event], list[int], int], ...] = (
         ([page(), threshold, page(OTHER)], [], 4),
         ([page(), threshold, page(OTHER), threshold, refreshed, new], [7], 6),

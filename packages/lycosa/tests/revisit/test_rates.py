@@ -40,7 +40,7 @@ def test_estimate_equal_intervals_is_cho_garcia_molina(n: int) -> None:
 
 
 def test_estimate_two_intervals_by_hand() -> None:
-    """A change after 2 and none after 1 give 2 / (exp(2 x) - 1) = 1 + .5 * 1.5, so x = log(1 + 2 / 1.75) / 2."""
+    """The rate x solves 2 / (exp(2 x) - 1) = 1 + .5 * 1.5 (unchanged time and half the mean interval)."""
     rate, _ = estimate(*looks((2.0, UNKNOWN), (1.0, UNCHANGED)))
     assert math.log(1 + 2 / 1.75) / 2 == pytest.approx(rate[0], rel=1e-12)
 

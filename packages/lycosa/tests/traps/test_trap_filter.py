@@ -376,7 +376,7 @@ def test_relevant_pages_release_fruitless_host() -> None:
     assert HELD == steps.level(f"{A}/else/where.html")
     steps.fetch(f"{A}/find/x.html", relevant=True)
     assert FREE == steps.level(f"{A}/else/where.html")
-    for number in range(ALLOWANCE + 2):  # two more than at first, as the crawl has grown
+    for number in range(ALLOWANCE + 2):  # one more than above, because the allowance grows with the crawl
         steps.fetch(f"{A}/more/{number}/x.html")
     assert HELD == steps.level(f"{A}/else/where.html")
 

@@ -53,8 +53,8 @@ class BenchmarkSetting(NamedTuple):
         >>> BenchmarkSetting("words", "on-topic").title, BenchmarkSetting("examples", "cold").title
         ('words, 3 seeds', '20 examples, cold seeds')
         """
-        what = "words" if self.description == "words" else f"{EXAMPLES} examples"
-        return f"{what}, {SEEDS} seeds" if self.seeds == "on-topic" else f"{what}, {self.seeds} seeds"
+        given = "words" if self.description == "words" else f"{EXAMPLES} examples"
+        return f"{given}, {SEEDS} seeds" if self.seeds == "on-topic" else f"{given}, {self.seeds} seeds"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _polite(one: Trial, results: ExperimentResults, budgets: Sequence[int]) -> F
 SHARE, GREEDY = _column("ahead", "share", 3, 1.0), _column("relative", "of the greedy oracle's", 3)
 POLITE = Measure("polite s", _polite, 1, math.inf)
 COLUMNS = (GREEDY, _column("area", digits=3), *map(_column, ("found", "fetched", "sites")), POLITE)
-CPU = Measure("cpu", _milliseconds, most=math.inf)
+CPU = Measure("cpu", _milliseconds, maximum=math.inf)
 
 
 @dataclass

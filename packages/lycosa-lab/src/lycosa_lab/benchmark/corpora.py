@@ -119,7 +119,7 @@ def _open_known(name: str, corpora: Path | None, half: str, keep: Path, progress
     source, labels = corpus.source, ""
     if corpus.sha256:
         if corpora is None:
-            raise InputError("missing-option", f"corpus {name} needs {source}: name its directory with --corpora DIR")
+            raise InputError("missing-option", f"corpus {name} needs {source}: give its directory with --corpora DIR")
         source, labels = str(corpora / source), str(corpora / corpus.labels)
         for path, known in zip((source, labels), corpus.sha256, strict=True):
             try:
@@ -131,7 +131,7 @@ def _open_known(name: str, corpora: Path | None, half: str, keep: Path, progress
                 raise InputError(
                     "wrong-file",
                     f"{path} is not the file of the benchmark: its SHA-256 begins with {digest[:12]}, not "
-                    f"{known[:12]}; to use it anyway, index it and name the index with --corpus",
+                    f"{known[:12]}; to use it anyway, index it and give the index with --corpus",
                 )
     index = open_corpus(source, keep, progress, labels=labels)
     return AvailableCorpus(
@@ -142,7 +142,7 @@ def _open_known(name: str, corpora: Path | None, half: str, keep: Path, progress
 def _open_user_index(name: str, half: str) -> AvailableCorpus:
     """Open an index of the user, with topics chosen by the rule of the benchmark."""
     if not (Path(name) / FACTS).is_file():
-        raise InputError("unknown-name", f"unknown corpus {name!r}: name an index or one of {', '.join(CORPORA)}")
+        raise InputError("unknown-name", f"unknown corpus {name!r}: give an index or one of {', '.join(CORPORA)}")
     index = CorpusIndex.open(name)
     if not index.has_text or not index.classes:
         raise InputError("no-text", f"{name} has no text or no classes: the benchmark needs both")
@@ -152,7 +152,7 @@ def _open_user_index(name: str, half: str) -> AvailableCorpus:
 
 
 def half_of(name: str) -> str:
-    """Return the half of a topic by the last bit of its checksum, so that it is the same in every corpus."""
+    """Return the half a topic belongs to, by the last bit of its checksum: the same in every corpus."""
     return REPORT if zlib.crc32(name.encode()) % 2 else DEVELOPMENT
 
 
@@ -194,6 +194,6 @@ def pinned_topics(index: CorpusIndex, half: str, name: str, pinned: str) -> list
         raise InputError(
             "wrong-file",
             f"the topics of {name}, {half} half, differ from the benchmark's: their checksum is "
-            f"{checksum(names)}, not {pinned}; to use this corpus anyway, name its index with --corpus",
+            f"{checksum(names)}, not {pinned}; to use this corpus anyway, give its index with --corpus",
         )
     return names

@@ -37,7 +37,7 @@ class GraphShape:
         """Scale to another number of nodes, with links in proportion but at most a tenth of all possible ones."""
         n = self.nodes if nodes is None else nodes
         if not 10 <= n < 2**31:
-            raise InputError("out-of-range", f"{n:,} nodes: a graph has 10 to {2**31 - 1:,}")
+            raise InputError("out-of-range", f"'nodes' ({n:,}) must be between 10 and {2**31 - 1:,}")
         return replace(self, nodes=n, edges=min(round(self.edges / self.nodes * n), n * (n - 1) // 10))
 
 
@@ -72,10 +72,10 @@ def generate(
     if like not in KINDS:
         raise InputError("unknown-name", f"unknown kind of graph {like!r}: choose one of {', '.join(KINDS)}")
     kind = KINDS[like].of(nodes)
-    with unfinished_index(out) as beside:
-        columns, facts = _GraphGenerator(kind, random_seed).write(beside, progress)
+    with unfinished_index(out) as unfinished:
+        columns, facts = _GraphGenerator(kind, random_seed).write(unfinished, progress)
         source = f"generated, like {like}: {kind.nodes:,} nodes, {kind.edges:,} links, random seed {random_seed}"
-        return save_index(beside, out, columns, [], [], {"source": source, "pages": kind.nodes, **facts})
+        return save_index(unfinished, out, columns, [], [], {"source": source, "pages": kind.nodes, **facts})
 
 
 class _GraphGenerator:

@@ -28,7 +28,7 @@ def write_graph(
     Lines that begin with # are comments. Self-links and repeated links are dropped and counted; the remaining links of
     a node keep their order. Nodes without a score have 0.
     """
-    with unfinished_index(out) as beside:
+    with unfinished_index(out) as unfinished:
         progress("reading links", 0, 0)
         ends, alpha = _table(edges, 2)
         if not len(ends[0]):
@@ -61,7 +61,7 @@ def write_graph(
             "to_itself": int(np.count_nonzero(to_itself)),
             "left_out": {"links that are there already": repeated} if repeated else {}, "notes": notes,
         }  # fmt: skip
-        return save_index(beside, out, columns, names, [], facts)
+        return save_index(unfinished, out, columns, names, [], facts)
 
 
 _WANTED = {1: "a node, a tab, and its score", 2: "a node, a tab, and the node that it links to"}
@@ -87,7 +87,7 @@ def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
         table: Any = csv.read_csv(path, csv.ReadOptions(column_names=columns), parsing, converting)
         table = table.filter(compute.invert(compute.starts_with(table.column(0), "#")))
         if not max(2, ends) <= table.num_columns <= ends + 1:
-            raise ValueError("it has another number of columns")
+            raise ValueError(f"its rows have {table.num_columns} columns, not {max(2, ends)} to {ends + 1}")
         nodes = [column.cast(pa.string()) for column in table.columns[:ends]]
         if any(column.null_count or compute.any(compute.equal(column, "")).as_py() for column in nodes):
             raise ValueError("it has empty cells")

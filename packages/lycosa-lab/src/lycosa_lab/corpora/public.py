@@ -89,10 +89,10 @@ async def _download(url: str, file: Path, options: Options, progress: ProgressCa
         raise_for_status=True,
     )
     try:
-        async with session, session.get(url, max_redirects=5) as answer:
-            total, size = answer.content_length or 0, 0
+        async with session, session.get(url, max_redirects=5) as response:
+            total, size = response.content_length or 0, 0
             with atomic_write(file) as written:
-                async for chunk in answer.content.iter_chunked(1 << 16):
+                async for chunk in response.content.iter_chunked(1 << 16):
                     size += len(chunk)
                     if max(size, total) > MAX_DOWNLOAD_BYTES:
                         raise ValueError(f"it has more than {MAX_DOWNLOAD_BYTES:,} bytes")
@@ -153,7 +153,7 @@ def _webkb(files: list[Path], account: Account) -> Iterator[RecordedPage]:
     """Yield the pages in files class/university/URL, whose URL has ^ for slashes; files start with HTTP headers."""
     for name, read in members(files[0]):
         if len(name.parts) < 3 or not name.name.startswith(("http:^^", "https:^^")):
-            account.left_out["files that are no pages"] += 1
+            account.left_out["files that are not pages"] += 1
             continue
         url = canonical(name.name.replace("^", "/"))
         if url is None:

@@ -41,7 +41,7 @@ _KINDS = frozenset({""}) | html.HTML | web_space.TEXT
 def archive(
     paths: Sequence[Path], account: Account, keep: UrlFilter, progress: ProgressCallback = no_progress
 ) -> Iterator[RecordedPage]:
-    """Yield the pages and redirects of WARC files and directories of them; count records that are no pages."""
+    """Yield the pages and redirects of WARC files and directories of them; count records that are not pages."""
     with Recording(
         paths, progress=lambda path, at, _: progress(f"looking through {path.name}", at, path.stat().st_size)
     ) as recording:
@@ -50,33 +50,33 @@ def archive(
             _count_rest(held, account)
             for row in np.argsort(held.index.columns["offset"], kind="stable").tolist():
                 try:
-                    answer = held.read(row)
-                    if answer.revisit:
-                        answer = recording.answer(answer.url, [Spot(held, row)]) or answer
+                    response = held.read(row)
+                    if response.revisit:
+                        response = recording.answer(response.url, [Spot(held, row)]) or response
                 except Damaged:
                     account.left_out[DAMAGED] += 1
                     continue
-                recorded = recorded_of(answer, account, keep)
+                recorded = recorded_of(response, account, keep)
                 if recorded is not None:
                     yield recorded
 
 
-def recorded_of(answer: RecordedAnswer, account: Account, keep: UrlFilter) -> RecordedPage | None:
+def recorded_of(response: RecordedAnswer, account: Account, keep: UrlFilter) -> RecordedPage | None:
     """Return a recorded response as a page or a redirect; None after counting the reason for its exclusion."""
-    url = canonical(answer.url)
+    url = canonical(response.url)
     if url is None:
-        account.left_out["with an address that no crawl would follow"] += 1
+        account.left_out["with a URL that no crawl would follow"] += 1
         return None
     if not keep(url):
         return None
-    if 300 <= answer.status < 400:
-        target = resolve(url, [answer.header(b"location")])[0] if answer.header(b"location") else None
+    if 300 <= response.status < 400:
+        target = resolve(url, [response.header(b"location")])[0] if response.header(b"location") else None
         if target is not None:
             return RecordedPage(url, target=target)
-    if not 200 <= answer.status < 300:
-        account.left_out[f"recorded with status {answer.status}"] += 1
+    if not 200 <= response.status < 300:
+        account.left_out[f"recorded with status {response.status}"] += 1
         return None
-    kind = answer.header(b"content-type")
+    kind = response.header(b"content-type")
     if kind.partition(";")[0].strip().lower() not in _KINDS:
         account.left_out["neither HTML nor text"] += 1
         return None
@@ -84,7 +84,7 @@ def recorded_of(answer: RecordedAnswer, account: Account, keep: UrlFilter) -> Re
         account.left_out["robots.txt"] += 1
         return None
     try:
-        return RecordedPage(url, page_in(answer, url))
+        return RecordedPage(url, page_in(response, url))
     except BadEncoding:
         account.left_out["with a body that can't be unpacked"] += 1
         return None
@@ -149,7 +149,7 @@ def crawl(path: Path, account: Account, keep: UrlFilter, *, labelled: bool = Fal
         if empty:
             raise InputError("nothing-to-do", f"{path} has no pages yet: continue with 'lycosa resume {path}'")
         if not labels and not labelled:
-            account.notes.append(f"{path} has no labels: give some with 'lycosa label', or name a table with --labels")
+            account.notes.append(f"{path} has no labels: give some with 'lycosa label', or give a table with --labels")
 
 
 def tree(root: Path, account: Account, keep: UrlFilter) -> Iterator[RecordedPage]:

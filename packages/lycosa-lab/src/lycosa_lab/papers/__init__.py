@@ -31,8 +31,8 @@ EXPERIMENTS = PAPERS | OURS
 NO_CORPUS = frozenset(OURS)
 BY_TOPICS = ("otie", "batsakis", "personalized")  # papers whose number of topics can be chosen
 
-PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
-QUICK = "A quick run: small budgets, few topics and seeds. Too small for a verdict that counts: leave out --quick."
+PICTURE = "The paper has this figure without numbers, so values cannot be compared."
+QUICK = "Quick run: small budgets, few topics and seeds. Verdicts are unreliable; omit --quick for a full run."
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Bench:
         place = self.out / (work or plan.name)
         index = index or self.index
         progress: ProgressCallback = (
-            (lambda what, *count: self.progress(f"{title}: {what}", *count)) if title else self.progress
+            (lambda noun, *count: self.progress(f"{title}: {noun}", *count)) if title else self.progress
         )
         return run(
             plan, place / part, work=place, index=index, subjects=subjects, workers=self.workers, progress=progress
@@ -86,14 +86,14 @@ class Bench:
             return {"subject_count": self.topics or ENOUGH, "seed_sets": 1, "budgets": [150], "least": 30}
         return {"subject_count": self.topics or 10, "seed_sets": 3, "budgets": [1000], "least": 40}
 
-    def how_weighed(self, topics: int) -> list[str]:
+    def verdict_notes(self, topics: int) -> list[str]:
         """Return remarks on verdicts: the rule, and a note if there are fewer topics than requested.
 
         >>> Bench(CorpusIndex.of({}), Path(), topics=30).how_weighed(8)[1]
-        '30 topics were asked for: 8 classes of the corpus have as many pages as it takes.'
+        'Requested 30 topics, but only 8 classes have enough pages.'
         """
-        short = f"{self.topics} topics were asked for: {many(topics, 'class')} of the corpus have as many pages as it "
-        return [WEIGHED, *([f"{short}takes."] if self.topics > topics else [])]
+        few = f"Requested {self.topics} topics, but only {many(topics, 'class')} have enough pages."
+        return [WEIGHED, *([few] if self.topics > topics else [])]
 
     def findings(
         self,
@@ -106,19 +106,19 @@ class Bench:
     ) -> Findings:
         return Findings(
             key, PAPERS[key], list(parts), list(claims), summary, {**configuration, "quick": self.quick},
-            self.index.about, list(remarks),
+            self.index.report_facts, list(remarks),
         )  # fmt: skip
 
 
-def cached(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the plain values cached in a file for the key `of`, or make and store them."""
+def cached(path: Path, key: Mapping[str, Any], compute: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the values cached in a file for `key`, or compute and store them."""
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    if before.get("of") != of:
-        text = json.dumps({"of": of, "made": make()})
+    if before.get("key") != key:
+        text = json.dumps({"key": key, "values": compute()})
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         before = json.loads(text)
-    values: dict[str, Any] = before["made"]
+    values: dict[str, Any] = before["values"]
     return values
 
 

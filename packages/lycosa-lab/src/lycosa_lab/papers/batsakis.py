@@ -96,7 +96,7 @@ def findings(bench: Bench) -> Findings:
         f"{topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
         "decide about claims.",
         {"words": plan.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD},
-        bench.how_weighed(topics) + remarks,
+        bench.verdict_notes(topics) + remarks,
     )
 
 

@@ -51,7 +51,7 @@ CLAIMS: list[Callable[[CrawlComparison, Measure], Claim]] = [
 ]
 
 
-Said = Mapping[str, NDArray[np.bool_]]  # by classifier: mask of the pages it judges relevant
+Masks = Mapping[str, NDArray[np.bool_]]  # by classifier: mask of the pages it judges relevant
 
 
 def findings(bench: Bench) -> Findings:
@@ -62,7 +62,7 @@ def findings(bench: Bench) -> Findings:
     kinds, remarks = list(JUDGES), []
     if bench.quick:
         kinds, remarks = ["svm", "nb"], ["Quick: the neural network, the slowest part, is not used as a judge."]
-    topics: dict[str, tuple[HuntSubject, Said]] = {}
+    topics: dict[str, tuple[HuntSubject, Masks]] = {}
     drawn = bench.subjects(plan)
     for number, subject in enumerate(drawn, 1):
         try:
@@ -103,13 +103,13 @@ def findings(bench: Bench) -> Findings:
         f"Four crawlers of {plan.budget:,} pages each on {len(results.subjects)} topics (the paper: 30 topics of a "
         f"directory, on the web of 2008), guided by {JUDGES[kinds[0]]}, from {plan.seed_count} pages on the topic.",
         {"experiment": plan.as_dict(), "classifiers": list(kinds)},
-        bench.how_weighed(len(results.subjects)) + remarks + results.remarks,
+        bench.verdict_notes(len(results.subjects)) + remarks + results.remarks,
     )  # fmt: skip
 
 
 def _trained(
     index: CorpusIndex, subject: HuntSubject, kinds: Sequence[str], out: Path, random_seed: int
-) -> tuple[HuntSubject, Said]:
+) -> tuple[HuntSubject, Masks]:
     prepared = prepare(index, subject, {"model"}, out, random_seed)
     assert prepared.model is not None
     table, everything = prepared.model.with_name("labels.tsv"), np.ones(len(index), np.bool_)
@@ -123,7 +123,7 @@ def _trained(
     return replace(prepared, model=files[kinds[0]]), masks
 
 
-def _quality(kinds: Sequence[str], topics: Sequence[tuple[HuntSubject, Said]]) -> ReportTable:
+def _quality(kinds: Sequence[str], topics: Sequence[tuple[HuntSubject, Masks]]) -> ReportTable:
     means = {}
     for kind in kinds:
         pairs = [(subject.truth[subject.unseen] > 0, masks[kind][subject.unseen]) for subject, masks in topics]

@@ -44,9 +44,9 @@ CRAWLERS = {BASELINE: "baseline (soft focus)", RULES: "rule-based", HARD: "hard 
 JUDGES: dict[Mode, str] = {AS_PUBLISHED: "the classifier judges", INDEPENDENT: "labels judge"}
 
 SEEDS, MANY_SEEDS = 10, 50
-ROOM = 4  # required relevant pages per seed, so that most of a topic is left to find
+PER_SEED = 4  # required relevant pages per seed, so that most of a topic is left to find
 FEW_HUNDRED = 300
-NOTHING = 0.005  # harvest ratios below this are 0.00 in the paper's table: no change in % is computed from them
+PRINTED_AS_ZERO = 0.005  # harvest ratios below this are 0.00 in the paper's table: no change in % is computed from them
 
 # Table 3, by topic and seed set: harvest ratios of baseline and rules, overlap in %, exclusive harvest ratios of both.
 PUBLISHED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
@@ -88,8 +88,8 @@ def crawl(bench: Bench) -> dict[str, ExperimentResults]:
     small = min(max(1, len(index) // 20), last)
     count = 2 if bench.quick else 6
     # prefer topics with enough relevant pages for 50 seeds, if the corpus has several
-    roomy = sum(ROOM * MANY_SEEDS <= size <= len(index) // 5 for size in index.sizes().values()) >= count
-    least = ROOM * MANY_SEEDS if roomy else max(40, len(index) // 60)
+    enough = sum(PER_SEED * MANY_SEEDS <= size <= len(index) // 5 for size in index.sizes().values()) >= count
+    least = PER_SEED * MANY_SEEDS if enough else max(40, len(index) // 60)
     chosen = subjects_of(index, count=count, least=least, random_seed=bench.random_seed)
     plan = bench.plan(
         TABLE, CRAWLERS, description="model", mode=AS_PUBLISHED, seed_count=_seeds(chosen, SEEDS, 2), seed_sets=2,
@@ -97,7 +97,7 @@ def crawl(bench: Bench) -> dict[str, ExperimentResults]:
     )  # fmt: skip
     table = bench.run(plan, "rules", subjects=chosen, part=TABLE)
     usable = [subject for subject in chosen if subject.name in table.subjects]
-    large = [subject for subject in usable if np.count_nonzero(subject.truth) >= ROOM * MANY_SEEDS] or usable
+    large = [subject for subject in usable if np.count_nonzero(subject.truth) >= PER_SEED * MANY_SEEDS] or usable
     many = replace(plan, name=FIGURE, seed_count=_seeds(large, MANY_SEEDS), seed_sets=1)
     runs = {TABLE: table, FIGURE: bench.run(many, "rules", subjects=large, part=FIGURE)}
     off = replace(plan, name=TUNNEL, seeds="off-topic", hops=2)
@@ -109,7 +109,7 @@ def crawl(bench: Bench) -> dict[str, ExperimentResults]:
 def _seeds(subjects: Sequence[HuntSubject], wanted: int, sets: int = 1) -> int:
     """Return the paper's number of seeds, or fewer if the smallest topic has too few relevant pages for them."""
     relevant = min(int(np.count_nonzero(subject.truth)) for subject in subjects)
-    return min(wanted, max(1, relevant // (ROOM * sets)))
+    return min(wanted, max(1, relevant // (PER_SEED * sets)))
 
 
 @dataclass
@@ -124,7 +124,7 @@ class Match:
 
     def rows(self, whose: str) -> list[list[Cell]]:
         def row(name: str, base: float, ours: float) -> list[Cell]:
-            return [name, base, ours, _whole(100 * (ours / base - 1)) if base >= NOTHING else None]
+            return [name, base, ours, _whole(100 * (ours / base - 1)) if base >= PRINTED_AS_ZERO else None]
 
         overlap = _whole(self.overlap)
         head: list[Cell] = [self.topic, self.seed_set, whose]
@@ -171,7 +171,7 @@ def table_3(results: ExperimentResults, mode: Mode) -> ReportTable:
         note=f"{judge}. Exclusive: of pages that only this crawler fetched. Overlap in %: pages in common over pages "
         f"fetched. Here seed sets are {results.experiment.seed_count} pages on the topic each, drawn at random "
         "and disjoint; the paper's are 10 each, of two directories. No improvement is given on a harvest ratio below "
-        f"{NOTHING:g}, which is 0.00.",
+        f"{PRINTED_AS_ZERO:g}, which is 0.00.",
     )  # fmt: skip
 
 
@@ -258,8 +258,8 @@ def better_exclusives(rows: Sequence[Match], crawls: CrawlComparison) -> Ruling:
     """Claim: rules have the higher exclusive harvest ratio, where both crawlers have exclusive pages."""
     ours, theirs = [row.rules_exclusive for row in rows], [row.baseline_exclusive for row in rows]
     return compare(
-        ours, theirs, [row.topic for row in rows], most=1, names=("rules", "baseline"), noun="exclusive harvest ratio",
-        mute=crawls.mute(*PAIR, equal=np.equal(ours, theirs)),
+        ours, theirs, [row.topic for row in rows], maximum=1, names=("rules", "baseline"),
+        noun="exclusive harvest ratio", mute=crawls.mute(*PAIR, equal=np.equal(ours, theirs)),
     )  # fmt: skip
 
 

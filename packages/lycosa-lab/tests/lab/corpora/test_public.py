@@ -154,7 +154,7 @@ def test_make_index_reads_webkb(site: Site, tmp_path: Path) -> None:
     names = ["http://www.cs.cornell.edu/home/ann/", "http://www.cs.cornell.edu/~bob.html"]
     assert (names, ["faculty", "student"]) == (list(index.names), index.classes)
     assert ([1], "Bob", "no more") == (index.children(0).tolist(), index.page(1).title, index.page(1).text.strip())
-    assert {"files that are no pages": 1} == index.facts["left_out"]
+    assert {"files that are not pages": 1} == index.facts["left_out"]
 
 
 def test_make_index_unknown_public_corpus_is_error(site: Site, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def export_crawl(
 
     def write(out: IO[bytes]) -> None:
         with CrawlDirectory(access.directory, threshold) as collection:
-            kind.write(Selection(collection, everything=everything, versions=kind.versions == "all"), out)
+            kind.write(Selection(collection, everything=everything, versions=kind.default_versions == "all"), out)
 
     access.person.record("crawl exported", access.crawl["id"])
     folder = _folder(access.interest["name"], access.interest["id"], access.crawl["number"])

@@ -210,7 +210,7 @@ class ImportedSeed(BaseModel):
 class ImportOut(BaseModel):
     form: str = Field(description="bookmarks, opml, list, sitemap, feed, or page")
     urls: list[ImportedSeed]
-    skipped: int = Field(description="Entries that are no web addresses, or too many.")
+    skipped: int = Field(description="Entries that are not URLs, or too many.")
     note: str
 
 

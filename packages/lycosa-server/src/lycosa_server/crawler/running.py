@@ -219,14 +219,14 @@ class RunningCrawl:
 
     def _request(self, resuming: bool) -> CrawlRequest:
         """Build the crawl from its settings; a resumed one keeps its options, except the operator's and new seeds."""
-        row, options, keeping = self.row, self._options(), None
+        row, options, revisit_plan = self.row, self._options(), None
         if resuming:
             begun = Directory.read_options(self._directory)
             changes = {name: options[name] for name in ("log_file", "respect_opt_outs", "seeds", *OPERATOR_OPTIONS)}
             if row["task"] == "refresh":
                 first = [re.escape(piece) for piece in json.loads(row["revisit_first"])]
                 everything, began = bool(row["everything"]), row["started"] or 0.0
-                keeping = RevisitPlan(once=True, everything=everything, now=first, began=began)
+                revisit_plan = RevisitPlan(once=True, everything=everything, now=first, began=began)
                 changes |= {name: options[name] for name in REVISIT_SETTINGS}
                 # Pages not named in the settings are due once per `revisit_every`.
                 # practically never
@@ -238,7 +238,7 @@ class RunningCrawl:
         chosen = Options.from_mapping(options, "the interest's settings")
         clock, authority = self._environment.clock, self._environment.authority
         shared: dict[str, Any] = {"clock": clock, "authority": authority}
-        return CrawlRequest(chosen, self._directory, resuming=resuming, keeping=keeping, **shared)
+        return CrawlRequest(chosen, self._directory, resuming=resuming, revisit_plan=revisit_plan, **shared)
 
     def _options(self) -> dict[str, Any]:
         wanted, server = InterestSettings.from_json(self.row["settings"]), self._environment.settings

@@ -30,7 +30,7 @@ class TooManySignIns(LycosaError):
 class Passwords:
     """Argon2id hashes, at argon2-cffi's default cost unless `time_cost`, `memory_cost` or `parallelism` is given.
 
-    Hashes of another cost still verify, and `needs_rehash`.
+    Hashes of another cost still verify; `needs_rehash` returns true for them.
     """
 
     def __init__(self, **cost: int) -> None:

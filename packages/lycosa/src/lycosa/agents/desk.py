@@ -41,7 +41,7 @@ MAX_SEEDS, MAX_TOPIC_LENGTH, MAX_URL_LENGTH = 20, 400, 2_000
 MAX_RESULTS, MAX_CHANGES, MAX_LISTED, MAX_BEST = 20, 50, 50, 5  # in one response
 STOP_SECONDS = 5.0  # seconds to stop collections when the server stops; the next run fetches the pages in flight
 Answer = dict[str, Any]
-Told = TypeVar("Told")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Desk:
     async def collect(self, topic: str, seeds: Sequence[str], budget: int, stay: bool = False) -> Answer:
         """Start a collection; return at once."""
         options = await self._options(topic, seeds, budget, stay)
-        self._room()
+        self._check_limits()
         handle = self._free_handle(topic)
         request = CrawlRequest(options, self.root / handle, clock=self._clock, authority=self._authority)
         self._start(handle, crawling.Crawl(request), "collecting")
@@ -101,12 +101,12 @@ class Desk:
         )
         return {"handle": handle, "state": "running", "budget": options.budget, "next": advice}
 
-    async def look_again(self, handle: str) -> Answer:
+    async def revisit(self, handle: str) -> Answer:
         """Start revisiting the pages of a collection to detect changes; return at once."""
         path = self._path(handle)
         if self._runs(handle):
             raise InputError("busy", f"{handle} has another operation in progress: try again when it is done")
-        self._room(new=False)
+        self._check_limits(new=False)
         again = crawling.refresh(
             path, everything=True, requests=self.limits.pages, authority=self._authority, max_time=self.limits.seconds
         )
@@ -129,8 +129,8 @@ class Desk:
         for job in self._jobs.values():
             job.crawl.stop()
         if running:
-            _, late = await asyncio.wait(running, timeout=STOP_SECONDS)
-            for task in late:
+            _, unfinished = await asyncio.wait(running, timeout=STOP_SECONDS)
+            for task in unfinished:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
         await self._names.close()
@@ -140,8 +140,8 @@ class Desk:
             path = self._path(handle)
             return await self._read(handle, lambda: self._status(handle, path))
         names = await self._read("", self._handles)
-        told = [{"handle": name, "state": self._state(name)} for name in names[:MAX_LISTED]]
-        return {"collections": told, "in_all": len(names), "limits": vars(self.limits)}
+        collections = [{"handle": name, "state": self._state(name)} for name in names[:MAX_LISTED]]
+        return {"collections": collections, "total": len(names), "limits": vars(self.limits)}
 
     async def search(self, handle: str, query: str, limit: int = 10, offset: int = 0) -> Answer:
         path = self._path(handle)
@@ -174,25 +174,25 @@ class Desk:
     async def why(self, handle: str, url: str) -> Answer:
         """Return why a page was fetched, or why a link waits, and the terms of its priority."""
         path = self._path(handle)
-        told = await self._read(handle, lambda: why(path, _address(url)))
-        facts: Answer = {"state": told.state, "links_to_it": told.parent_count}
-        words: Answer = {"note": short(told.note)}
-        if told.fetched is not None:
-            facts |= {"relevance": round(told.fetched.relevance, 3), "relevant": told.fetched.is_relevant}
-            words |= {"judged_by": _largest(told.fetched.judged), "fetched_for": _largest(told.fetched.terms)}
-        elif told.view is not None:
-            facts |= {"rank": told.view.rank, "of": told.view.waiting}
-            words["because"] = _largest(told.view.terms)
+        reasons = await self._read(handle, lambda: why(path, _address(url)))
+        facts: Answer = {"state": reasons.state, "incoming_links": reasons.parent_count}
+        words: Answer = {"note": short(reasons.note)}
+        if reasons.fetched is not None:
+            facts |= {"relevance": round(reasons.fetched.relevance, 3), "relevant": reasons.fetched.is_relevant}
+            words |= {"judged_by": _largest(reasons.fetched.judged), "fetched_for": _largest(reasons.fetched.terms)}
+        elif reasons.view is not None:
+            facts |= {"rank": reasons.view.rank, "of": reasons.view.waiting}
+            words["because"] = _largest(reasons.view.terms)
         parents = [
             {"url": _address(parent.node), "title": short(parent.title), "anchor": short(parent.anchor)}
-            for parent in told.parents[:MAX_BEST]
+            for parent in reasons.parents[:MAX_BEST]
         ]
         return {**facts, **untrusted({**words, "found_on": parents})}
 
     async def changes(self, handle: str, since: str = "") -> Answer:
         path, after = self._path(handle), _since(since)
-        looked, found = await self._read(handle, lambda: _changes(path, after))
-        told = [
+        has_revisits, found = await self._read(handle, lambda: _changes(path, after))
+        changes = [
             {
                 "url": _address(item.url),
                 "title": short(item.title),
@@ -204,9 +204,9 @@ class Desk:
             }
             for item in found[-MAX_CHANGES:]
         ]
-        hint = "No page has been revisited yet: call changes with look_again=true, then call it again."
-        facts = {"in_all": len(found), "looked_again": looked, "next": "" if looked else hint}
-        return {**facts, **untrusted({"changes": told})}
+        hint = "No page has been revisited yet: call changes with revisit=true, then call it again."
+        facts = {"total": len(found), "revisited": has_revisits, "next": "" if has_revisits else hint}
+        return {**facts, **untrusted({"changes": changes})}
 
     async def _options(self, topic: str, seeds: Sequence[str], budget: int, stay: bool) -> Options:
         """Return the operator's options combined with the agent's validated request."""
@@ -241,9 +241,9 @@ class Desk:
             except FetchError:
                 raise InputError("unknown-host", f"the host {short(name)} is unknown: check the URL") from None
             if not any(map(self.guard.allows, found)):
-                raise InputError("private-network", f"{short(name)} is in a private network: only public ones allowed")
+                raise InputError("private-network", f"{short(name)} is in a private network: give a public host")
 
-    def _room(self, new: bool = True) -> None:
+    def _check_limits(self, new: bool = True) -> None:
         running = [name for name, job in self._jobs.items() if job.runs]
         if len(running) >= self.limits.at_once:
             message = "the limit of concurrent collections is reached; wait for one, or stop it"
@@ -282,12 +282,12 @@ class Desk:
             if known and not path.is_symlink():
                 return path
         name = short(handle, 60)
-        raise InputError("unknown-name", f"unknown collection {name!r}: status without a handle lists them")
+        raise InputError("unknown-name", f"unknown collection {name!r}: call status without a handle for a list")
 
     def _handles(self) -> list[str]:
         found = (path for path in self.root.iterdir() if HANDLE.fullmatch(path.name) and not path.is_symlink())
-        made = [path for path in found if (path / CONFIG).is_file()]
-        return [path.name for path in sorted(made, key=lambda path: -path.stat().st_mtime)]
+        crawls = [path for path in found if (path / CONFIG).is_file()]
+        return [path.name for path in sorted(crawls, key=lambda path: -path.stat().st_mtime)]
 
     def _runs(self, handle: str) -> bool:
         job = self._jobs.get(handle)
@@ -301,27 +301,27 @@ class Desk:
 
     def _status(self, handle: str, path: Path) -> Answer:
         job, state = self._jobs.get(handle), self._state(handle)
-        told: Answer = {"handle": handle, "state": state}
+        result: Answer = {"handle": handle, "state": state}
         if job is not None:
-            told |= {"doing": job.doing if job.runs else "", "trouble": short(job.trouble)}
+            result |= {"doing": job.doing if job.runs else "", "trouble": short(job.trouble)}
         if not (path / CONFIG).is_file() or (state == "running" and not (path / LOG).exists()):
-            return told  # it has only just begun
+            return result  # it has only just begun
         options, figures = Directory.read_options(path), Figures()
         with Reading(path) as collection:
             figures.read(collection, 0)
             best = sorted(collection.view().pages(), key=lambda page: -page.relevance_now)[:MAX_BEST]
             shown = [collection.log.visit(page.seq) for page in best]
         if state == "ended":
-            told["state"] = "stopped" if figures.ending == STOPPED else "finished" if figures.ended else "interrupted"
-        told |= {"topic": short(options.topic), "budget": options.budget}
-        told |= {name: getattr(figures, name) for name in ("pages", "relevant", "ending")}
+            result["state"] = "stopped" if figures.ending == STOPPED else "finished" if figures.ended else "interrupted"
+        result |= {"topic": short(options.topic), "budget": options.budget}
+        result |= {name: getattr(figures, name) for name in ("pages", "relevant", "ending")}
         pages = [
             {"url": _address(visit.node), "title": short(visit.title), "relevance": round(visit.relevance_now, 3)}
             for visit in shown
         ]
-        return {**told, **untrusted({"best": pages})}
+        return {**result, **untrusted({"best": pages})}
 
-    async def _read(self, handle: str, reading: Callable[[], Told]) -> Told:
+    async def _read(self, handle: str, reading: Callable[[], T]) -> T:
         """Read in a thread; errors do not reveal the server's paths."""
         job = self._jobs.get(handle)
         try:
@@ -348,8 +348,8 @@ def _address(text: str) -> str:
 
 
 def _largest(terms: dict[str, float]) -> dict[str, float]:
-    most = sorted(terms.items(), key=lambda item: -abs(item[1]))[:8]
-    return {short(name, 80): round(value, 3) for name, value in most}
+    top = sorted(terms.items(), key=lambda item: -abs(item[1]))[:8]
+    return {short(name, 80): round(value, 3) for name, value in top}
 
 
 def _since(text: str) -> float:
@@ -388,8 +388,8 @@ def visible(text: str) -> str:
 
 
 def short(text: str, max_length: int = 300) -> str:  # characters of a title or an anchor
-    told = one_line(visible(text))
-    return told if len(told) <= max_length else f"{told[: max_length - 1]}…"
+    line = one_line(visible(text))
+    return line if len(line) <= max_length else f"{line[: max_length - 1]}…"
 
 
 def untrusted(answer: Any) -> dict[str, Any]:

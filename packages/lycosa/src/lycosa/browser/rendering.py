@@ -114,7 +114,7 @@ class Rendering:
         try:
             html = await clock.run(world.run(chromium.SERIALISE, MAX_DOM_CHARS))
         except PageFailed:
-            if session.rendered.failed:  # the time limit was exceeded already, so the browser has not failed
+            if session.rendered.failed:  # the page had already timed out: not a failure of the browser
                 return
             raise
         session.rendered.dom = str(html).encode("utf-8", "replace")

@@ -20,7 +20,7 @@ from __future__ import annotations
 import asyncio
 
 from lycosa.checks.estimators import ESTIMATOR_CHECKS, MakeEstimator
-from lycosa.checks.failing import GROWTH, SECONDS, CheckFailed, passed, passed_async
+from lycosa.checks.failing import GROWTH, SECONDS, CheckFailed, passed_async, run_check
 from lycosa.checks.judges import JUDGE_CHECKS, MakeJudge
 from lycosa.checks.spaces import SPACE_CHECKS
 from lycosa.checks.strategy_checks import STRATEGY_CHECKS, MakeStrategy
@@ -40,17 +40,17 @@ __all__ = [
 
 def check_judge(make: MakeJudge) -> list[str]:
     """Run all checks for judges; `make` returns a fresh judge at each call."""
-    return [passed(check, make) for check in JUDGE_CHECKS]
+    return [run_check(check, make) for check in JUDGE_CHECKS]
 
 
 def check_estimator(make: MakeEstimator) -> list[str]:
     """Run all checks for estimators; `make` returns a fresh estimator at each call."""
-    return [passed(check, make) for check in ESTIMATOR_CHECKS]
+    return [run_check(check, make) for check in ESTIMATOR_CHECKS]
 
 
 def check_strategy(make: MakeStrategy) -> list[str]:
     """Run all checks for whole strategies (bandits, variants of greedy); `make` returns a fresh one at each call."""
-    return [passed(check, make) for check in STRATEGY_CHECKS]
+    return [run_check(check, make) for check in STRATEGY_CHECKS]
 
 
 def check_space(space: Space, node: str) -> list[str]:

@@ -28,7 +28,7 @@ def want(condition: object, message: str) -> None:
         raise CheckFailed(message)
 
 
-def passed(check: Callable[[Any], None], make: Callable[[], Any]) -> str:
+def run_check(check: Callable[[Any], None], make: Callable[[], Any]) -> str:
     """Run one check; return its name."""
     with _named(check):
         check(make)

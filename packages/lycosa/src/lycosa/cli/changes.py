@@ -72,7 +72,7 @@ def changes(
     listing = since or what or at_least or host or cosmetic or relevant or explain or atom
     comparing = from_ or to or whole or whole_text
     if listing if url else comparing:
-        message = "some options list changes, others are for one page: see 'lycosa changes --help'"
+        message = "cannot combine options for a list of changes with those for one page: see 'lycosa changes --help'"
         raise InputError("conflicting-options", message)
     if url:
         from lycosa.cli.comparing import compare
@@ -85,20 +85,20 @@ def changes(
     sorts = (*(word for word in words if word not in KINDS), *(["changed"] if kinds else []))  # only those have a kind
     wanted = ChangeFilter(what=sorts, kinds=kinds, at_least=at_least, host=host, cosmetic=cosmetic)
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-        asked = _asked(log, directory, since, time.time())
+        period = _period(log, directory, since, time.time())
         if relevant:
             wanted = replace(wanted, relevant=float(log.setting("threshold", 0.0)))
         if atom is not None:
-            count = _write(log, wanted, asked, options.subject, atom)
+            count = _write(log, wanted, period, options.subject, atom)
             print_result({"file": atom, "changes": count}, [f"{atom}: {many(count, 'change')}"], json=json)
         else:
-            known = _facts(log, directory, wanted, asked) if json else None
-            print_result(known, _parts(log, directory, wanted, asked, explain=explain), json=json)
+            known = _facts(log, directory, wanted, period) if json else None
+            print_result(known, _parts(log, directory, wanted, period, explain=explain), json=json)
     if since.strip().lower() == LAST:
-        _remember(directory, asked.upto, time.time())
+        _remember(directory, period.upto, time.time())
 
 
-def _asked(log: SqliteLog, directory: Path, since: str, now: float) -> _Period:
+def _period(log: SqliteLog, directory: Path, since: str, now: float) -> _Period:
     upto = ledger.end(log)
     if since.strip().lower() == LAST:
         seq, at = _remembered(directory)
@@ -111,13 +111,13 @@ def _asked(log: SqliteLog, directory: Path, since: str, now: float) -> _Period:
 
 def _remembered(directory: Path) -> tuple[int, float]:
     try:
-        kept = jsonlib.loads(read_whole(directory / MARK, 1_000))
-        day_and_time(kept["at"])  # raises for an invalid time
-        return int(kept["seq"]), float(kept["at"])
+        saved = jsonlib.loads(read_whole(directory / MARK, 1_000))
+        day_and_time(saved["at"])  # raises for an invalid time
+        return int(saved["seq"]), float(saved["at"])
     except FileNotFoundError:
         return 0, 0.0
     except (ValueError, KeyError, TypeError, OverflowError) as error:
-        raise StoreError(f"{directory / MARK} is damaged: delete it, and --since last starts over") from error
+        raise StoreError(f"{directory / MARK} is damaged: delete it to let --since last start over") from error
     except OSError as error:
         raise StoreError(f"cannot read {directory / MARK}: {error.strerror}; delete it to start over") from error
 
@@ -131,8 +131,10 @@ def _remember(directory: Path, seq: int, at: float) -> None:
         raise StoreError(f"{message}; the next --since last will list the same changes again") from error
 
 
-def _write(log: SqliteLog, wanted: ChangeFilter, asked: _Period, title: str, file: Path) -> int:
-    found = [item for item in feeds.newest(log, wanted, upto=asked.upto, since=asked.since) if item.seq > asked.after]
+def _write(log: SqliteLog, wanted: ChangeFilter, period: _Period, title: str, file: Path) -> int:
+    found = [
+        item for item in feeds.newest(log, wanted, upto=period.upto, since=period.since) if item.seq > period.after
+    ]
     at, _ = ledger.last_look(log)
     excerpt = Excerpts(Versions(log, log.path.parent / "archive"))
     crawl = ledger.identity(log).urn
@@ -141,31 +143,31 @@ def _write(log: SqliteLog, wanted: ChangeFilter, asked: _Period, title: str, fil
     return len(found)
 
 
-def _facts(log: SqliteLog, directory: Path, wanted: ChangeFilter, asked: _Period) -> dict[str, Any]:
-    found = list(ledger.changes(log, after=asked.after, upto=asked.upto, since=asked.since, wanted=wanted))
+def _facts(log: SqliteLog, directory: Path, wanted: ChangeFilter, period: _Period) -> dict[str, Any]:
+    found = list(ledger.changes(log, after=period.after, upto=period.upto, since=period.since, wanted=wanted))
     return {
         "directory": directory,
         "crawl": ledger.identity(log).urn,
         "changes": list(map(ledger.change_data, found)),
         "counts": Counter(item.change.what for item in found),
-        "unchanged": ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since),
-        "last_event": asked.upto,
+        "unchanged": ledger.quiet_looks(log, after=period.after, upto=period.upto, since=period.since),
+        "last_event": period.upto,
     }
 
 
-def _parts(log: SqliteLog, directory: Path, wanted: ChangeFilter, asked: _Period, *, explain: bool) -> Iterator[Part]:
+def _parts(log: SqliteLog, directory: Path, wanted: ChangeFilter, period: _Period, *, explain: bool) -> Iterator[Part]:
     tally: Counter[str] = Counter()
     hidden, width = 0, output().width
     wider = replace(wanted, cosmetic=True)
-    for item in ledger.changes(log, after=asked.after, upto=asked.upto, since=asked.since, wanted=wider):
+    for item in ledger.changes(log, after=period.after, upto=period.upto, since=period.since, wanted=wider):
         if not wanted.takes(item):
             hidden += 1
             continue
         tally[item.change.what] += 1
         yield from _change(item, explain=explain, width=width)
-    quiet = ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since)
+    quiet = ledger.quiet_looks(log, after=period.after, upto=period.upto, since=period.since)
     narrowed = replace(wanted, cosmetic=False) != ChangeFilter()
-    closing = [(ledger.format_counts(tally) if tally or not narrowed else "no matching change") + asked.words]
+    closing = [(ledger.format_counts(tally) if tally or not narrowed else "no matching change") + period.words]
     closing += [f"{hidden:,} cosmetic only (--cosmetic shows them)"] if hidden else []
     closing += [f"{many(quiet, 'revisit')} without changes"] if quiet else []
     line = "; ".join(closing)

@@ -121,13 +121,13 @@ class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         rows = list(rows)
         widest = max((len(first) for first, _ in rows), default=0)
-        beside = self.width >= 60 or 3 * widest <= self.width  # else the help goes below the option
+        side_by_side = self.width >= 60 or 3 * widest <= self.width  # else the help goes below the option
         indent = self.current_indent
-        column = indent + (min(widest, col_max) + col_spacing if beside else 4)
+        column = indent + (min(widest, col_max) + col_spacing if side_by_side else 4)
         for first, second in rows:
-            names = [first] if beside else _wrapped(first, self.width - indent)
+            names = [first] if side_by_side else _wrapped(first, self.width - indent)
             lines = _wrapped(second, self.width - column)
-            if beside and lines and len(first) <= column - indent - col_spacing:
+            if side_by_side and lines and len(first) <= column - indent - col_spacing:
                 names = [f"{first:<{column - indent}}{lines.pop(0)}"]
             self.write("".join(f"{'':>{indent}}{name}\n" for name in names))
             self.write("".join(f"{'':>{column}}{line}\n" for line in lines))
@@ -171,8 +171,8 @@ class Listed(TyperCommand):
         self._module, self._function = module, function
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        said = re.search(_HELP_LINE.format(self._function), _source(self._module), re.DOTALL | re.MULTILINE)
-        self.help = (said[1] or said[2]) if said else ""
+        match = re.search(_HELP_LINE.format(self._function), _source(self._module), re.DOTALL | re.MULTILINE)
+        self.help = (match[1] or match[2]) if match else ""
         return str(super().get_short_help_str(limit))
 
 

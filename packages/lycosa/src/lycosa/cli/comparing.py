@@ -52,11 +52,11 @@ def compare(directory: Path, url: str, from_: str, to: str, *, whole: bool, whol
 def _choose(versions: list[Visit], from_: str, to: str, now: float) -> tuple[int, int]:
     later = version_at(versions, to, now, "--to") if to else len(versions) - 1
     if to and not from_ and not later:
-        raise InputError("no-version", "version 1 has no earlier version: name the one to compare with by --from")
+        raise InputError("no-version", "version 1 has no earlier version: choose the version to compare with by --from")
     earlier = version_at(versions, from_, now, "--from") if from_ else later - 1
     if earlier == later:
         of = f"version {later + 1} of {len(versions)}, of {when(versions[later].started)}"
-        raise InputError("conflicting-options", f"--from and --to both mean {of}: 'lycosa page' lists others")
+        raise InputError("conflicting-options", f"--from and --to are both {of}: 'lycosa page' lists other versions")
     return earlier, later
 
 

@@ -25,7 +25,7 @@ NOTE = "no contact address: give your web or email address with --contact, so th
 
 def with_contact(options: Options, notes: list[str], *, quiet: bool = False) -> Options:
     """Return the options with the user's contact: the first crawl on a terminal asks for it, others add a note."""
-    if options.contact or options.user_agent or not _leaves(options):
+    if options.contact or options.user_agent or not _needs_contact(options):
         return options
     try:
         known = read_whole(data_directory() / "contact", MAX_ANSWER_BYTES).decode().strip()
@@ -39,7 +39,7 @@ def with_contact(options: Options, notes: list[str], *, quiet: bool = False) -> 
     return replace(options, contact=known) if known else options
 
 
-def _leaves(options: Options) -> bool:
+def _needs_contact(options: Options) -> bool:
     """Return whether a crawl requests hosts of others: not with a proxy, nor on this machine."""
     if options.space.partition(",")[0] != "web" or options.proxy:
         return False
@@ -61,9 +61,9 @@ def _ask(options: Options) -> str:
     print(QUESTION, end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline(MAX_ANSWER_BYTES).strip()
     user_agent(replace(options, contact=answer))
-    place = data_directory() / "contact"
+    path = data_directory() / "contact"
     with suppress(OSError):  # asked for again
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(place) as file:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path) as file:
             file.write(answer.encode())
     return answer

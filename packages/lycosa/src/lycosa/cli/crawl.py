@@ -11,7 +11,7 @@ from lycosa.cli.parameters import Cluster, Dir, Json, Quiet, crawl_options, rare
 from lycosa.core.errors import InputError
 
 # Options that a resume may change.
-RESUMED = ("budget", "max_requests", "max_time", "trust", "traps", "readers", "page_assets", "headers", "cookies")
+RESUMABLE_OPTIONS = "budget max_requests max_time trust traps readers page_assets headers cookies".split()
 
 
 @with_more(crawl_options(), rare_options() | {"cluster"})
@@ -64,7 +64,7 @@ def crawl(
     print_notes(notes)
 
 
-@with_more(crawl_options(only=RESUMED))
+@with_more(crawl_options(only=RESUMABLE_OPTIONS))
 def resume(
     directory: Dir, *, cluster: Cluster = None, quiet: Quiet = False, json: Json = False, **options: Any
 ) -> None:

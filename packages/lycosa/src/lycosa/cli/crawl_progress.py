@@ -42,11 +42,11 @@ class CrawlProgress(ProgressDisplay):
         self._best: list[tuple[float, str, str]] = []
         self._recent: list[bool] = []
         self._opening = ""  # work before the first request, and its progress
-        crawl.request.progress = self._tell
+        crawl.request.progress = self._show_task
 
     def __enter__(self) -> Self:
         if suited := self.crawl.request.suited:
-            self.say(f"Strategy: {suited}, which suits this space. Choose another with --strategy.")
+            self.print_line(f"Strategy: {suited}, which suits this space. Choose another with --strategy.")
         if is_live_terminal(self.console):
             self._live = Live(self._picture(), console=self.console, auto_refresh=False, transient=True)
             self._live.start()
@@ -68,7 +68,7 @@ class CrawlProgress(ProgressDisplay):
                 self._best = heapq.nlargest(5, [*self._best, (visit.relevance, visit.node, visit.title)])
         self.draw()
 
-    def _tell(self, message: str, done: int, total: int) -> None:
+    def _show_task(self, message: str, done: int, total: int) -> None:
         spent = time.monotonic() - self._begun
         left = f", about {(total - done) * spent / done:,.0f} s left" if done else ""
         self._opening = f"{message}: {done:,} of {total:,}{left}" if done < total else ""
@@ -105,10 +105,10 @@ class CrawlProgress(ProgressDisplay):
         lines = Table.grid(padding=(0, 1), expand=False)
         lines.add_column(style="bold", no_wrap=True)
         lines.add_column(overflow="ellipsis", no_wrap=True, max_width=max(20, width - 12))
-        lines.add_row("hunting", Text(self.crawl.options.subject or "your topic"))
+        lines.add_row("topic", Text(self.crawl.options.subject or "your topic"))
         bar = Text("━" * filled, "green") + Text("━" * (length - filled), "dim")
         lines.add_row("pages", bar + Text(f" {tally.pages}/{budget}"))
-        lines.add_row("harvest", f"{tally.harvest:.1%}, lately {recent:.0%}")
+        lines.add_row("harvest", f"{tally.harvest:.1%}, recently {recent:.0%}")
         lines.add_row("", "  ".join(self._headline()[2:]))
         if waiting := engine.frontier.waiting():
             reasons = Counter(host_key.why for host_key in waiting).most_common(3)
@@ -120,9 +120,9 @@ class CrawlProgress(ProgressDisplay):
 
     def farewell(self) -> None:
         if self.crawl.engine is not None:
-            show(self._came(self.crawl.engine))
+            show(self.summary_lines(self.crawl.engine))
 
-    def _came(self, engine: Engine) -> Iterator[Part]:
+    def summary_lines(self, engine: Engine) -> Iterator[Part]:
         tally, path = engine.tally, self.crawl.path
         probability = bool(tally.settings.get("probability", False))
         found = estimate(engine.model_updates.relevances_now(), engine.judge.threshold, tally.pages, probability)
@@ -133,7 +133,7 @@ class CrawlProgress(ProgressDisplay):
             with CrawlDirectory(path) as collection:
                 if warning := weak_topic_warning(collection, tally.pages):
                     yield f"The topic's words are weak: {warning}."
-        yield from self._what_is_left(engine)
+        yield from self._remaining(engine)
         if path is None:
             return
         name = shlex.quote(str(path))
@@ -144,18 +144,18 @@ class CrawlProgress(ProgressDisplay):
             more = larger_budget_option(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
             yield f"Continue with: lycosa resume {name}{more}"
 
-    def _what_is_left(self, engine: Engine) -> Iterator[Part]:
+    def _remaining(self, engine: Engine) -> Iterator[Part]:
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:
             for host_key in [host_key for host_key in engine.frontier.waiting() if host_key.why][:5]:
-                yield f"  {host_key.name} still has links, but waits: {host_key.why}"
+                yield f"  {host_key.name} still has links, but is paused: {host_key.why}"
         if pruned := engine.frontier.pruned():
             strategy = parse_spec(self.crawl.options.strategy)[0]
-            yield f"Pruned by {strategy}: {pruned:,} addresses it considers useless. Other strategies would fetch them."
+            yield f"Pruned by {strategy}: {pruned:,} URLs without value to it. Other strategies would fetch them."
             if remedy := getattr(getattr(engine.strategy, "estimator", engine.strategy), "remedy", ""):
                 yield f"  {remedy}"
         reasons = Counter[str]()
         for group in engine.held_back():
             reasons[group.reason] += group.addresses
         if reasons:
-            most = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
-            yield f"Held back as likely traps: {reasons.total():,} addresses ({most})."
+            top = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
+            yield f"Held back as likely traps: {reasons.total():,} URLs ({top})."

@@ -68,21 +68,21 @@ def run_crawl(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell
     except (LycosaError, OSError):
         raise
     except Exception as error:
-        raise _of_own(error, crawl) or error from error
+        raise _own_class_error(error, crawl) or error from error
     finally:
         gc.unfreeze()
         print_notes([] if quiet else crawl.notes)
     assert crawl.engine is not None
     tally, ending = crawl.engine.tally, crawl.engine.ending
-    if not tally.pages and (ending != STOPPED or crawl.lost):
+    if not tally.pages and (ending != STOPPED or crawl.failure):
         nowhere = "the seeds returned nothing: try other seeds" if ending == EXHAUSTED else ""
-        raise NothingFetched(f"no page could be fetched. {crawl.lost or tally.complaint or nowhere or ending}")
+        raise NothingFetched(f"no page could be fetched. {crawl.failure or tally.complaint or nowhere or ending}")
     if json:
-        told = {name: getattr(tally, name) for name in ("pages", "requests", "spent", "relevant")}
-        print_json({"directory": crawl.path, **told, "harvest": round(tally.harvest, 4), "ending": ending})
+        counts = {name: getattr(tally, name) for name in ("pages", "requests", "spent", "relevant")}
+        print_json({"directory": crawl.path, **counts, "harvest": round(tally.harvest, 4), "ending": ending})
 
 
-def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
+def _own_class_error(error: Exception, crawl: Crawl) -> InputError | None:
     """Return the message for an error that comes, or probably comes, from a user's own class."""
     kinds = ((JUDGES, crawl.options.judge), (STRATEGIES, crawl.options.strategy))
     makers = {name: kind.maker(name) for kind, text in kinds if (name := parse_spec(text)[0]) and name not in kind}
@@ -92,9 +92,9 @@ def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
     walk = traceback.walk_tb(error.__traceback__)
     lines = [(frame.f_code.co_filename, line) for frame, line in walk if frame.f_globals["__name__"] in modules]
     where = f" ({lines[-1][0]}, line {lines[-1][1]})" if lines else ""
-    what = " ".join(f"{type(error).__name__}: {error}".split())
-    advice = f"lycosa.checks shows what it must do; fix it, then continue with 'lycosa resume {crawl.path}'"
-    return InputError("own-class-failed", f"{' or '.join(makers)} failed with {what}{where}: {advice}")
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    advice = f"see lycosa.checks for its interface; fix it, then continue with 'lycosa resume {crawl.path}'"
+    return InputError("own-class-failed", f"{' or '.join(makers)} failed with {text}{where}: {advice}")
 
 
 class ProgressDisplay(ABC):
@@ -109,7 +109,7 @@ class ProgressDisplay(ABC):
     def __exit__(self, *error: object) -> None:
         self.line.clear()
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         self.line.clear()
         self.line.console.print(text)
 
@@ -141,7 +141,7 @@ async def until_stopped(crawl: Any, progress: ProgressDisplay | None) -> None:
             sys.stderr.write(f"\nstopped immediately; continue with: lycosa {command} {crawl.path}\n")
             os._exit(130)
         if progress is not None:
-            progress.say("stopping when the requests in flight are done (Ctrl-C again to stop immediately)")
+            progress.print_line("stopping after the requests in flight (Ctrl-C again to stop immediately)")
         crawl.stop()
         # Handled without the event loop from now on, which may be busy with a slow page.
         loop.remove_signal_handler(signal.SIGINT)

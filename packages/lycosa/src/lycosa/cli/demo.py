@@ -54,7 +54,7 @@ def demo(
     if serve:
         _serve(port, pages, hosts, random_seed, changing=changing, day=day, directory=directory)
         return
-    _make_room(out)
+    _prepare_directory(out)
     web = Web(seed=random_seed, documents=True)
     query = web.query(TOPIC)
     found: dict[str, tuple[int, int, int]] = {}
@@ -83,7 +83,7 @@ def demo(
             hits, soon = (len(wanted.intersection(part)) for part in (fetched, fetched[: budget // 3]))
             found[strategy] = hits, engine.tally.pages, soon
             print(f"{engine.tally.pages} pages in {time.monotonic() - began:.1f} s, {hits} of them relevant")
-    print(f"\nRelevant pages fetched, of {len(wanted)} that exist (darker: within the first {budget // 3} requests):")
+    print(f"\nRelevant pages fetched, of {len(wanted)} that exist (█ within the first {budget // 3} requests):")
     widest = max(1, *(hits for hits, _, _ in found.values()))
     for strategy, (hits, count, soon) in found.items():
         first, whole = round(30 * soon / widest), round(30 * hits / widest)
@@ -95,7 +95,7 @@ def demo(
         print(f"  {command} {words.format(crawl=out / 'scent')}\n      {does}")
 
 
-def _make_room(out: Path) -> None:
+def _prepare_directory(out: Path) -> None:
     """Remove the directory of an earlier demo; refuse to touch others."""
     if out.exists() and any(out.iterdir()):
         if not (out / MARK).exists():
@@ -116,18 +116,18 @@ def _serve(
         if changing:
             web = ChangingWeb(web, time.time, start=time.time(), day=day)
     except ValueError as error:
-        raise InputError("bad-value", f"no such web: {error}") from error
+        raise InputError("bad-value", f"cannot build this web: {error}") from error
     try:
         with serve_web(web, port=port, record=False) as server:
             seed = web.seeds(TOPIC)[0]
             print(f"{len(web):,} pages on {len(web.hosts)} hosts, port {server.port} of this machine. Ctrl-C ends it.")
-            print(f"Look at it:  {seed}")
+            print(f"Open it:     {seed}")
             crawl = f"lycosa crawl '{web.query(TOPIC)}' --seed {seed} --allow-network 127.0.0.0/8 --delay 0.05"
             print(f"Crawl it:    {crawl}", flush=True)
             if directory:
                 _write_directory(web, directory)
             if changing:
-                print(f"It changes:  a day of it takes {day:g} s. Revisit with lycosa refresh.", flush=True)
+                print(f"Revisit it:  one of its days takes {day:g} s; use 'lycosa refresh'.", flush=True)
             while True:
                 time.sleep(3600)
     except KeyboardInterrupt:

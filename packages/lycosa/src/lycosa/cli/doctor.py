@@ -49,8 +49,8 @@ TASKS: dict[str, tuple[str, str]] = {
 class CheckResult:
     """Result of one check; a problem if it has a cost."""
 
-    what: str
-    told: str
+    name: str
+    text: str
     cost: str = ""  # the function that is missing or degraded
     remedy: str = ""
     essential: bool = False  # Lycosa does not work without it
@@ -70,15 +70,15 @@ def doctor(*, json: Json = False) -> None:
 
 
 def _parts(findings: list[CheckResult]) -> Iterator[Part]:
-    margin = 2 + max(len(finding.what) for finding in findings)
+    margin = 2 + max(len(finding.name) for finding in findings)
     stacked = output().width < NARROW  # too narrow for two columns
     for finding in findings:
         mark, colour = ("x ", "red") if finding.broken else ("- ", "yellow") if finding.cost else ("  ", "")
-        first = Text.assemble((mark, colour), (f"{finding.what:<{margin}}", f"bold {colour}".rstrip()))
+        first = Text.assemble((mark, colour), (f"{finding.name:<{margin}}", f"bold {colour}".rstrip()))
         if stacked:
             yield first
             first = Text("    ")
-        yield LabelledText(first, finding.told)
+        yield LabelledText(first, finding.text)
         indent = " " * len(first)
         if finding.cost:
             yield LabelledText(indent, Text(f"costs: {finding.cost}", colour))
@@ -94,14 +94,14 @@ def _parts(findings: list[CheckResult]) -> Iterator[Part]:
 
 def examine() -> Iterator[CheckResult]:
     """Yield all findings in display order; a check that raises is a finding as well."""
-    for look in CHECKS:
-        name = look.__name__.strip("_")
+    for check in CHECKS:
+        name = check.__name__.strip("_")
         try:
-            yield from look()
+            yield from check()
         except Exception as error:
-            told = f"{type(error).__name__}: {error}"[:300]
+            text = f"{type(error).__name__}: {error}"[:300]
             remedy = f"report this line as a bug of Lycosa, unless {tempfile.gettempdir()} cannot be written"
-            yield CheckResult(name, told, f"{name} could not be checked", remedy, essential=True)
+            yield CheckResult(name, text, f"{name} could not be checked", remedy, essential=True)
 
 
 def _packages() -> Iterator[CheckResult]:
@@ -110,8 +110,8 @@ def _packages() -> Iterator[CheckResult]:
     try:
         needed = [line.partition(";")[0].strip() for line in metadata.requires("lycosa") or [] if "extra" not in line]
     except metadata.PackageNotFoundError:
-        told = "Lycosa runs from a directory that was not installed"
-        yield CheckResult("packages", told, "its dependencies are unknown", "pip install -e packages/lycosa in a clone")
+        text = "Lycosa runs from a directory that was not installed"
+        yield CheckResult("packages", text, "its dependencies are unknown", "pip install -e packages/lycosa in a clone")
         return
     found: list[str] = []
     for wanted in needed:
@@ -119,8 +119,8 @@ def _packages() -> Iterator[CheckResult]:
         if version and _satisfies(version, wanted):
             found.append(f"{name} {version}")
             continue
-        told, cost = (f"{version}, needed is {wanted}", "it may fail") if version else ("not installed", "it is needed")
-        yield CheckResult(name, told, cost, f"pip install '{wanted}'", essential=True)
+        text, cost = (f"{version}, needed is {wanted}", "it may fail") if version else ("not installed", "it is needed")
+        yield CheckResult(name, text, cost, f"pip install '{wanted}'", essential=True)
     yield CheckResult("packages", f"{len(found)} of {len(needed)}: {', '.join(found)}")
 
 
@@ -158,7 +158,7 @@ def _satisfies(version: str, wanted: str) -> bool:
     return have == want if found[1] == "==" else have[: len(want)] >= want[: len(have)]
 
 
-def _look(name: str, finding: str, bad: bool, cost: str, remedy: str) -> Iterator[CheckResult]:
+def _result(name: str, finding: str, bad: bool, cost: str, remedy: str) -> Iterator[CheckResult]:
     yield CheckResult(name, finding, cost, remedy) if bad else CheckResult(name, finding)
 
 
@@ -167,7 +167,7 @@ def _chromium() -> Iterator[CheckResult]:
 
     found = find_chromium()
     cost = "pages that need JavaScript are read without it"
-    return _look("Chromium", found or "not installed", not found, cost, CHROMIUM)
+    return _result("Chromium", found or "not installed", not found, cost, CHROMIUM)
 
 
 def _wordnet() -> Iterator[CheckResult]:
@@ -177,8 +177,8 @@ def _wordnet() -> Iterator[CheckResult]:
     try:
         known = load_ontology()
     except InputError as error:
-        told, _, remedy = str(error).rpartition("; ")
-        yield CheckResult("WordNet", told, "judges and strategies that use word meanings are not available", remedy)
+        text, _, remedy = str(error).rpartition("; ")
+        yield CheckResult("WordNet", text, "judges and strategies that use word meanings are not available", remedy)
     else:
         yield CheckResult("WordNet", f"{known.source}, {len(known):,} synsets")
 
@@ -188,27 +188,27 @@ def _sqlite() -> Iterator[CheckResult]:
     with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error):
         database.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
         lacks = False
-    told = f"{sqlite3.sqlite_version}{' without full-text search (FTS5)' if lacks else ', with full-text search'}"
+    text = f"{sqlite3.sqlite_version}{' without full-text search (FTS5)' if lacks else ', with full-text search'}"
     remedy = "a Python whose SQLite has FTS5: those of python.org, conda and uv do"
-    return _look("SQLite", told, lacks, "no lycosa search", remedy)
+    return _result("SQLite", text, lacks, "no lycosa search", remedy)
 
 
 def _disk() -> Iterator[CheckResult]:
     here = Path.cwd()
     free = shutil.disk_usage(here).free
     if not os.access(here, os.W_OK):
-        return _look("disk", f"{here} can't be written", True, "no crawl can be kept here", "use --out DIR")
-    told, little = f"{free / 1e9:,.1f} GB free in {here}", free < 1_000_000_000  # the size of one archive file
-    return _look("disk", told, little, "a crawl stops when it is full", "free some, or use --out DIR")
+        return _result("disk", f"{here} can't be written", True, "no crawl can be kept here", "use --out DIR")
+    text, little = f"{free / 1e9:,.1f} GB free in {here}", free < 1_000_000_000  # the size of one archive file
+    return _result("disk", text, little, "a crawl stops when it is full", "free some, or use --out DIR")
 
 
 def _files() -> Iterator[CheckResult]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    told = f"{soft:,} at once" if soft != resource.RLIM_INFINITY else "no limit"
+    text = f"{soft:,} at once" if soft != resource.RLIM_INFINITY else "no limit"
     if soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or hard > soft):
-        told += ", more in a crawl, which raises that"
+        text += ", more in a crawl, which raises that"
     cost = "connections are closed early, crawls are slower"
-    return _look("open files", told, 0 <= hard < 1_024, cost, "raise 'ulimit -Hn'")
+    return _result("open files", text, 0 <= hard < 1_024, cost, "raise 'ulimit -Hn'")
 
 
 def _trial() -> Iterator[CheckResult]:
@@ -226,17 +226,17 @@ def _trial() -> Iterator[CheckResult]:
         seconds, pages = time.perf_counter() - began, sum(visit.is_page for visit in visits)
         if pages != 5:
             why = next((visit.complaint for visit in visits if visit.outcome != "ok"), "no reason was given")
-            told, remedy = f"{pages} of 5 pages could be fetched: {why}", "let programs connect to 127.0.0.1"
-            yield CheckResult("trial", told, "nothing can be crawled", remedy, essential=True)
+            text, remedy = f"{pages} of 5 pages could be fetched: {why}", "let programs connect to 127.0.0.1"
+            yield CheckResult("trial", text, "nothing can be crawled", remedy, essential=True)
             return
         with CrawlDirectory(out) as collection:
             read = sum(bool(collection.document(visit).marked) for _, visit in collection.pages(copies=True))
-    told = f"5 pages over HTTP on this machine in {seconds:.2f} s; {read} of 5 read back from log and WARC"
+    text = f"5 pages over HTTP on this machine in {seconds:.2f} s; {read} of 5 read back from log and WARC"
     if read == 5:
-        yield CheckResult("trial", told)
+        yield CheckResult("trial", text)
     else:
         remedy = f"check the disk that holds {tempfile.gettempdir()}"
-        yield CheckResult("trial", told, "archived pages cannot be read", remedy, essential=True)
+        yield CheckResult("trial", text, "archived pages cannot be read", remedy, essential=True)
 
 
 CHECKS = (_packages, _extras, _chromium, _wordnet, _sqlite, _disk, _files, _trial)

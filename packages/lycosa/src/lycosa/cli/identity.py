@@ -21,8 +21,8 @@ def identity(
     if not new:
         print(json.dumps(Identity.load(file).directory(), indent=2))
         return
-    made = Identity.new(new)
-    made.save(file)
-    print(f"{file}: the private key {made.id}. Keep it secret.")
-    print(f"Have {made.agent}{WELL_KNOWN} answer with what 'lycosa identity {file}' prints,")
-    print(f"as {MEDIA_TYPE}. Then crawl with --identity {file}")
+    created = Identity.new(new)
+    created.save(file)
+    print(f"{file}: the private key {created.id}. Keep it secret.")
+    print(f"Serve the output of 'lycosa identity {file}' at {created.agent}{WELL_KNOWN}")
+    print(f"with content type {MEDIA_TYPE}. Then crawl with --identity {file}")

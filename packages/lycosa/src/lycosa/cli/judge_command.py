@@ -129,7 +129,7 @@ def _questions(found: Sequence[Question], directory: Path) -> Iterator[Part]:
 def _ask(directory: Path, found: Sequence[Question]) -> None:
     """Ask one question after the other; answers are stored at the end, also after an interrupt."""
     show(["Are these pages relevant? y: yes, n: no, Enter: skip, q: quit"])
-    said: dict[str, bool] = {}
+    labels: dict[str, bool] = {}
     for question in found:
         show(page_parts(question.relevance_now, question.title, question.url))
         try:
@@ -140,9 +140,9 @@ def _ask(directory: Path, found: Sequence[Question]) -> None:
         if typed == "q":
             break
         if typed in ("y", "n"):
-            said[question.url] = typed == "y"
-    if said:
-        keep_labels(directory, said.items())
+            labels[question.url] = typed == "y"
+    if labels:
+        keep_labels(directory, labels.items())
 
 
 def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bool = False) -> None:

@@ -144,7 +144,8 @@ def _example(kind: str, name: str, needs: str, takes: Mapping[str, tuple[Any, An
     if kind == "spaces":
         return f"for example: lycosa crawl {_TO_START.get(name, f'--space {name} --seed NODE')}"
     setting = _FILES.get(needs) or _setting(takes)
-    topic = _EXAMPLES.get(needs, "'coral reefs'") if name in KINDS[kind][0] else "'coral reefs'"
+    needs_nothing = kind == "strategies" and not needs
+    topic = "'coral reefs'" if needs_nothing or name not in KINDS[kind][0] else _EXAMPLES.get(needs, "'coral reefs'")
     words = [topic, f"--{_singular(kind)} {name}{setting}", "--seed URL"]
     return f"for example: lycosa crawl {' '.join(filter(None, words))}"
 
@@ -158,11 +159,11 @@ def _setting(takes: Mapping[str, tuple[Any, Any]]) -> str:
 
 
 def _one(
-    kind: str, name: str, entry: RegistryEntry, description: list[str], groups: Mapping[str, Mapping[str, tuple[Any, Any]]]
+    kind: str, name: str, entry: RegistryEntry, about: list[str], groups: Mapping[str, Mapping[str, tuple[Any, Any]]]
 ) -> Iterator[Part]:
     yield Text.assemble((name, "bold"), f": {entry.summary}")
     yield {KINDS[kind][1]: entry.needs, "paper": entry.paper}
-    for paragraph in description:
+    for paragraph in about:
         yield ""
         yield listing([Column("")], [[paragraph]], show_header=False, padding=(0, 0, 0, 2))
     for title, group in groups.items():

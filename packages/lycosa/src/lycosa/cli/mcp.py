@@ -12,13 +12,15 @@ from lycosa.core.options import Options
 def mcp(
     directory: Annotated[Path, "DIR", "Directory for the collections."] = Path("agents"),
     *,
-    most_pages: Annotated[int, "Maximum pages per collection."] = 500,
-    most_at_once: Annotated[int, "Maximum collections running at the same time."] = 2,
-    most_collections: Annotated[int, "Maximum number of collections."] = 100,
-    most_minutes: Annotated[float, "Maximum duration of a collection in minutes."] = 60,
+    max_pages: Annotated[int, "Maximum pages per collection."] = 500,
+    max_at_once: Annotated[int, "Maximum collections running at the same time."] = 2,
+    max_collections: Annotated[int, "Maximum number of collections."] = 100,
+    max_minutes: Annotated[float, "Maximum duration of a collection in minutes."] = 60,
     config: Annotated[Path | None, "FILE", "Options for all collections, in the format of crawl.toml."] = None,
     contact: Contact = "",
-    delay: Annotated[float | None, "Seconds to leave a host alone after each answer."] = None,
+    delay: Annotated[
+        float | None, "Seconds to wait after each response before the next request to the same host."
+    ] = None,
     allow_network: AllowNetwork = None,
 ) -> None:
     """Let AI agents collect and read pages (MCP server)."""
@@ -31,6 +33,6 @@ def mcp(
     base.delay = base.delay if delay is None else delay
     base.allow_network = [*base.allow_network, *(allow_network or [])]
     base.check()
-    limits = Limits(most_pages, most_at_once, most_collections, 60.0 * most_minutes)
+    limits = Limits(max_pages, max_at_once, max_collections, 60.0 * max_minutes)
     allow_many_files()
     serve_stdio(Desk(directory, base, limits))

@@ -34,7 +34,7 @@ _UNKEPT = "the crawl was run without an archive"
 
 def page(
     directory: Dir,
-    url: Annotated[str, "URL", "The page's address."],
+    url: Annotated[str, "URL", "URL of the page."],
     *,
     version: Annotated[str, "VERSION", f"{VERSION} Default: the last."] = "",
     links: Annotated[bool, "Include its links."] = True,
@@ -240,7 +240,7 @@ def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
     for quiet, group in groupby(facts["visits"], key=lambda row: bool(row["outcome"] == "unchanged")):
         rows = list(group)
         if quiet and len(rows) > 1:
-            yield f"{rows[0]['at']}  to {rows[-1]['at']}  {len(rows):,} looks, unchanged"
+            yield f"{rows[0]['at']}  to {rows[-1]['at']}  {len(rows):,} visits, unchanged"
         else:
             yield from ("  ".join(filter(None, _visit(row))) for row in rows)
 
@@ -248,7 +248,7 @@ def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
 def _stands(standing: dict[str, Any]) -> str:
     state = "unchanged" if standing["state"] == "stands" else standing["state"]
     times = "once" if standing["revisits"] == 1 else f"{standing['revisits']:,} times"
-    return f"{state} since {standing['since']}; looked at again {times}, last {standing['seen']}"
+    return f"{state} since {standing['since']}; revisited {times}, last {standing['seen']}"
 
 
 def _why(why: dict[str, Any]) -> Part:

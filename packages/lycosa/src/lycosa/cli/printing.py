@@ -23,7 +23,7 @@ from lycosa.core.options import Options
 from lycosa.drawing.formats import visible
 
 UNCUT = 1_000  # columns of output without a terminal
-NARROW = 60  # columns; narrower terminals have no room for tables with URLs
+NARROW = 60  # columns; tables with URLs do not fit in narrower terminals
 _WHOLE = re.compile(r"://|lycosa |(?:^|[ '=])~?\.{0,2}/\w")  # a URL, a command, a path
 COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
 
@@ -64,9 +64,9 @@ def show(parts: Iterable[Part], console: Console | None = None) -> None:
 
 def _print_lines(console: Console, first: str | Text, text: str | Text) -> None:
     first, text = _safe(first), _safe(text)
-    room = max(10, min(console.width - 1, 100) - cell_len(first.plain))  # longer lines are hard to read
+    width = max(10, min(console.width - 1, 100) - cell_len(first.plain))  # longer lines are hard to read
     whole = console.width >= UNCUT or _WHOLE.search(text.plain)
-    for line in text.split("\n", allow_blank=True) if whole else text.wrap(console, room):
+    for line in text.split("\n", allow_blank=True) if whole else text.wrap(console, width):
         line.rstrip()
         console.print(first + line, soft_wrap=True)
         first = Text(" " * cell_len(first.plain))

@@ -56,7 +56,7 @@ def show_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
         return
     line, began, before = StatusLine(), dict[str, float](), dict[str, int]()
 
-    def say(message: str, done: int, total: int) -> None:
+    def report(message: str, done: int, total: int) -> None:
         now = time.monotonic()
         if done < before.get(message, 0):  # another round, for instance on the next corpus
             began[message] = now
@@ -66,5 +66,5 @@ def show_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
         left = f", about {(total - done) * spent / done:,.0f} s left" if total and done and spent > 1.0 else ""
         line.show(lambda: f"{message}: {done:,}" + (f" of {total:,}" if total else "") + left)
 
-    yield say
+    yield report
     line.clear()

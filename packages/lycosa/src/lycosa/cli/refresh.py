@@ -29,9 +29,7 @@ from lycosa.revisit.change import Change, change_of
 from lycosa.revisit.ledger import day_and_time, plain_line
 
 SETTINGS = {
-    "now": Annotated[
-        list[str] | None, "PATTERN", "Revisit matching addresses first, due or not; repeatable. Not saved."
-    ],
+    "now": Annotated[list[str] | None, "PATTERN", "Revisit matching URLs first, due or not; repeatable. Not saved."],
     "requests": Annotated[int | None, "N", "Maximum number of requests in this run."],
     "max_time": MaxTime,
 }
@@ -89,24 +87,24 @@ class RefreshProgress(ProgressDisplay):
     def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
         super().__init__(StatusLine(30.0))
         self.crawl, self.quiet, self.json = crawl, quiet, json
-        self.looks = self.unchanged = self.cosmetic = 0
-        self.aside = 0  # new irrelevant pages
+        self.revisits = self.unchanged = self.cosmetic = 0
+        self.irrelevant = 0  # new irrelevant pages
         self.found: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
         self._notes = 0  # notes printed so far
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         if not self.quiet:
-            super().say(text)
+            super().print_line(text)
 
     def update(self, visit: Visit) -> None:
         change = change_of(visit)
         if visit.follows:
-            self.looks += 1
+            self.revisits += 1
             self.unchanged += visit.outcome == "unchanged"
             if change is None and visit.outcome not in ("ok", "unchanged", "redirect"):
                 self.failed[visit.outcome] += 1
-        self.aside += visit.is_page and change is None and visit.arm != "moved"
+        self.irrelevant += visit.is_page and change is None and visit.arm != "moved"
         if change is not None:
             self.cosmetic += not change.matters
             self.found[change.what] += change.matters
@@ -126,10 +124,10 @@ class RefreshProgress(ProgressDisplay):
         engine = self.crawl.engine
         if engine is None:
             return "reading the log"
-        line = f"{self.looks} looks, {self.unchanged} unchanged, {sum(self.found.values())} with news"
-        line += f", {self.aside:,} new but not relevant" if self.aside else ""
+        line = f"{self.revisits} revisits, {self.unchanged} unchanged, {sum(self.found.values())} changed"
+        line += f", {self.irrelevant:,} new but not relevant" if self.irrelevant else ""
         if engine.in_flight:
-            return f"{line}; {len(engine.in_flight)} under way"
+            return f"{line}; {len(engine.in_flight)} in flight"
         now = engine.clock()
         until = max(engine.scheduler.next_due(now), engine.picker.pace.next(now))
         return f"{line}; next in {format_duration(max(1.0, until - now))}" if now < until < NEVER else line
@@ -143,21 +141,21 @@ class RefreshProgress(ProgressDisplay):
     def farewell(self) -> None:
         engine = self.crawl.engine
         if engine is not None and refresher_of(engine.scheduler) is not None:
-            facts = {name: getattr(self, name) for name in ("looks", "unchanged", "cosmetic", "failed")}
+            facts = {name: getattr(self, name) for name in ("revisits", "unchanged", "cosmetic", "failed")}
             facts |= {"ending": engine.ending, "changes": self.found}
-            print_result(facts, self._came(), json=self.json and not self.quiet, quiet=self.quiet)
+            print_result(facts, self.summary_lines(), json=self.json and not self.quiet, quiet=self.quiet)
 
-    def _came(self) -> Iterator[Part]:
+    def summary_lines(self) -> Iterator[Part]:
         engine, name, options = self.crawl.engine, shlex.quote(str(self.crawl.path)), self.crawl.options
         assert engine is not None
         found = ", ".join(f"{count} {what}" for what, count in self.found.most_common() if count) or "nothing new"
         rest = [f"{self.unchanged} unchanged"] if self.unchanged else []
         rest += [f"{self.cosmetic} only cosmetic"] if self.cosmetic else []
-        rest += [f"{self.aside:,} new but not relevant"] if self.aside else []
+        rest += [f"{self.irrelevant:,} new but not relevant"] if self.irrelevant else []
         rest += [f"{count} {outcome}" for outcome, count in self.failed.most_common()]
         also = f"; {', '.join(rest)}" if rest else ""
-        yield f"{many(self.looks, 'look')}: {found}{also}. Ended: {engine.ending or 'stopped'}."
-        if not self.looks:
+        yield f"{many(self.revisits, 'revisit')}: {found}{also}. Ended: {engine.ending or 'stopped'}."
+        if not self.revisits:
             scheduler = refresher_of(engine.scheduler)
             assert scheduler is not None
             due = scheduler.soonest(engine.clock())

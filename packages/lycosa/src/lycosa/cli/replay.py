@@ -53,8 +53,8 @@ def replay(
         # A person's own pace needs no delays.
         politeness, limits = Politeness(clock, delay=0.0), FetchLimits(connect_seconds=60.0)
         transport = HttpTransport(clock, guard, DnsCache(clock), politeness, limits)
-        recording_proxy = RecordingProxy(Recorder(record), transport, Authority(), port)
-        serve(recording_proxy, quiet, lambda: _introduce_recorder(recording_proxy), lambda: _sum_up(recording_proxy))
+        recorder = RecordingProxy(Recorder(record), transport, Authority(), port)
+        serve(recorder, quiet, lambda: _introduce_recorder(recorder), lambda: _print_summary(recorder))
         return
     line, begun = StatusLine(), set[Path]()
     moment = round(parse_end_time(at, time.time(), "--at") * 1e6) if at else None
@@ -64,7 +64,7 @@ def replay(
         if path not in begun:
             line.clear()
             begun.add(path)
-            print(f"reading {path.name}, {size / 1e6:,.1f} MB, for its index: once", file=sys.stderr)
+            print(f"reading {path.name}, {size / 1e6:,.1f} MB, to build its index", file=sys.stderr)
         line.show(lambda: f"{reached / size:4.0%} {captures:,}")
 
     with Recording(files or [], at=moment, progress=(lambda *_: None) if quiet else indexing) as recording:
@@ -77,9 +77,9 @@ def replay(
 def _introduce(proxy: ReplayProxy, at: str) -> None:
     recording, certificate = proxy.recording, str(proxy.authority.path)
     print(
-        f"is a proxy for {many(len(recording), 'recorded answer')} in {many(len(recording.archives), 'file')}"
-        f"{f', as of {at}' if at else ''}. Ctrl-C ends it.\n"
-        f"What is recorded, and how to look at it: open that address in a browser.\n"
+        f"is a proxy for {many(len(recording), 'recorded response')} in {many(len(recording.archives), 'file')}"
+        f"{f', as of {at}' if at else ''}. Press Ctrl-C to stop.\n"
+        "Open the URL in a browser to see the recorded pages and how to view them.\n"
         f"For https, clients have to trust {certificate}\n"
     )
     for name, command in how_to(proxy, recording.start or NOWHERE).items():
@@ -96,15 +96,15 @@ def _farewell(proxy: ReplayProxy) -> None:
 def serve(proxy: LocalProxy, quiet: bool, introduce: Callable[[], None], farewell: Callable[[], None]) -> None:
     """Serve until Ctrl-C or SIGTERM. The first line printed is the address; with `quiet` the only one."""
     if proxy.password and not quiet:
-        print("note: clients have to send the name and the password that stand in this address:", file=sys.stderr)
+        print("note: clients must send the user name and password in this URL:", file=sys.stderr)
     asyncio.run(_serve(proxy, (lambda: None) if quiet else introduce))
     if quiet:
         return
     farewell()
     strangers, distrusted = proxy.tally["strangers"], proxy.tally["distrusted"]
-    hung_up = f"{distrusted:,} times a client hung up before any https: does it trust {proxy.authority.path}?"
+    aborted = f"{distrusted:,} connections closed before an https request: do clients trust {proxy.authority.path}?"
     print_notes([f"refused {many(strangers, 'request')} of other users of this machine"] if strangers else [])
-    print_notes([hung_up] if distrusted else [])
+    print_notes([aborted] if distrusted else [])
 
 
 async def _serve(proxy: LocalProxy, introduce: Callable[[], None]) -> None:
@@ -127,19 +127,19 @@ async def _serve(proxy: LocalProxy, introduce: Callable[[], None]) -> None:
 def _introduce_recorder(proxy: RecordingProxy) -> None:
     certificate = str(proxy.authority.path)
     print(
-        f"is a proxy that records the pages you open, in {proxy.recorder.path}. Ctrl-C ends it.\n"
-        f"Open that address in a browser that goes through it, and say which pages are relevant.\n"
+        f"is a proxy that records the pages you open, in {proxy.recorder.path}. Press Ctrl-C to stop.\n"
+        f"Open the URL in a browser configured to use the proxy, and mark relevant pages.\n"
         f"For https, the browser has to trust {certificate}\n\n"
         f"Chromium: {how_to(proxy, NOWHERE)['Chromium']}",
         flush=True,
     )
 
 
-def _sum_up(proxy: RecordingProxy) -> None:
+def _print_summary(proxy: RecordingProxy) -> None:
     tally, recorder = proxy.tally, proxy.recorder
     labels = {each.url: each.relevant for each in recorder.opened if each.relevant is not None}
     relevant = sum(labels.values())
-    counts = f"{relevant:,} of them said to be relevant, {len(labels) - relevant:,} not"
+    counts = f"{relevant:,} of them marked as relevant, {len(labels) - relevant:,} not"
     print(f"\n{many(tally['recorded'], 'page')} recorded, {counts}", file=sys.stderr)
     if tally["unwritten"]:
         print_notes([f"{many(tally['unwritten'], 'page')} could not be written to {recorder.path}"])

@@ -74,17 +74,17 @@ def search(
 
 
 def _parts(results: Results, query: Query, filtered: bool) -> Iterator[Part]:
-    asked = " ".join(map(str, query.wanted))
+    wanted = " ".join(map(str, query.wanted))
     if not results.hits:
-        yield _nothing(results, query, asked, filtered)
+        yield _nothing(results, query, wanted, filtered)
         return
     have = "has" if results.total == 1 else "have"
     shown = f"the best {len(results.hits)}:" if len(results.hits) < results.total else ""
     if results.loosened:
-        some = f"None of {results.pages:,} pages has all of {asked}; {results.total:,} {have} some of it"
+        some = f"None of {results.pages:,} pages has all of {wanted}; {results.total:,} {have} some of it"
         yield some + (f", {shown}" if shown else ":")
     else:
-        yield f"{results.total:,} of {results.pages:,} pages {have} {asked}" + (f"; {shown}" if shown else ":")
+        yield f"{results.total:,} of {results.pages:,} pages {have} {wanted}" + (f"; {shown}" if shown else ":")
     for hit in results:
         yield from _hit(hit)
 
@@ -107,24 +107,24 @@ def _hit(hit: SearchHit) -> Iterator[Part]:
         yield LabelledText("    ", passage)
 
 
-def _nothing(results: Results, query: Query, asked: str, filtered: bool) -> str:
+def _nothing(results: Results, query: Query, wanted: str, filtered: bool) -> str:
     if not results.pages:
         return "No page matches the filters." if filtered else "There are no pages to search yet."
     word = max((word for clause in query.wanted for word in clause.words), key=len)
     tries = ["another spelling"]
     tries += [f"a beginning ({word[:-2]}*)"] if len(word) > 4 and word.isalpha() else []
-    tries += ["leaving nothing out with -"] if query.unwanted else []
+    tries += ["removing words with -"] if query.unwanted else []
     tries += ["fewer filters"] if filtered else []
     listed = " or ".join(filter(None, [", ".join(tries[:-1]), tries[-1]]))
-    return f"None of {results.pages:,} pages has {asked}. Try {listed}."
+    return f"None of {results.pages:,} pages has {wanted}. Try {listed}."
 
 
 def _unread(results: Results, directory: Path) -> str:
     if results.unread == results.pages:
-        return "nothing readable is archived of these pages: only their titles are searched"
+        return "the archive has no readable text of these pages: only titles are searched"
     return (
         f"{results.unread:,} of {results.pages:,} pages could not be read from the archive and are known by "
-        f"their titles only; when it is whole again, delete {shlex.quote(str(directory / NAME))}"
+        f"their titles only; after repairing the archive, delete {shlex.quote(str(directory / NAME))}"
     )
 
 

@@ -39,7 +39,7 @@ def show(directory: Dir, *, threshold: Threshold = None, json: Json = False) -> 
 
 
 def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part]:
-    from lycosa.core.budget import EXHAUSTED, REFRESHED, format_spending, larger_budget_option
+    from lycosa.core.budget import EXHAUSTED, NOTHING_DUE, format_spending, larger_budget_option
 
     name = shlex.quote(str(directory))
     state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
@@ -61,7 +61,7 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
     yield from [Text(unsure, "bold")] if summary.unsure else []
     for page in summary.unsure:
         yield from page_parts(page.relevance_now, page.title, page.url)
-    yield Text("what happened, with the last reason", "bold")
+    yield Text("outcomes, with the last reason", "bold")
     yield from _counted(
         (count, f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
         for (kind, outcome), count in summary.outcomes.most_common()
@@ -69,7 +69,7 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
     if summary.revisits.count:
         yield from _again(summary.revisits)
     yield from _hosts(summary)
-    if summary.ending == REFRESHED and not summary.running:
+    if summary.ending == NOTHING_DUE and not summary.running:
         yield f"revisit with: lycosa refresh {name}"
     elif not summary.running and summary.ending != EXHAUSTED:
         more = larger_budget_option(summary.ending, options.budget, summary.pages, summary.requests)
@@ -78,16 +78,16 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
 
 def _hosts(summary: Summary) -> Iterator[Part]:
     hosts = Counter(summary.hosts)
-    most = ", ".join(f"{host} ({count})" for host, count in hosts.most_common(5))
+    top = ", ".join(f"{host} ({count})" for host, count in hosts.most_common(5))
     if not hosts:
         yield "no pages yet"
     elif any(hosts):  # nodes of other spaces have no host
         title, rest = (f"{len(hosts)} hosts", ", most pages from ") if len(hosts) > 1 else ("1 host", ", ")
-        yield Text.assemble((title, "bold"), rest, most)
+        yield Text.assemble((title, "bold"), rest, top)
     if summary.held:
         most_at = f"{summary.groups[0].where} ({summary.groups[0].reason})"
         rest = f" as likely traps, most of them at {most_at}; fetch them with --trust"
-        yield Text.assemble((f"{summary.held:,} addresses held back", "bold"), rest)
+        yield Text.assemble((f"{summary.held:,} URLs held back", "bold"), rest)
 
 
 def _counted(rows: Iterable[tuple[int, str, str]]) -> Iterator[Part]:

@@ -111,11 +111,11 @@ def _show(file: Path, targets: list[str], depth: int, *, matrix: bool, level: in
         if not 1 <= depth <= MAX_LINKS:
             raise InputError("out-of-range", f"--depth is {depth}: it must be 1 to {MAX_LINKS}")
         chances = sorted(book.chain(book.wanted(targets), depth).items(), key=lambda item: (-item[1], item[0]))
-        within = "1 link" if depth == 1 else f"{depth} links or fewer"
-        title = f"How likely pages lead to {', '.join(targets)} in {within}:"
+        distance = "1 link" if depth == 1 else f"{depth} links or fewer"
+        title = f"How likely pages lead to {', '.join(targets)} within {distance}:"
         found = [(name, f"{chance:.3f}") for name, chance in chances]
         table = _table([Column("pages of", overflow="fold"), right_aligned("chance")], found, limit)
-        none = f"No rule leads to {', '.join(targets)}: a crawl for it is one by soft focus."
+        none = f"No rule leads to {', '.join(targets)}: a crawl for it uses soft focus only."
         print_result(dict(chances), [title, *table] if chances else [none], json=json)
     else:
         every = sorted(book, key=lambda rule: (-rule.probability, rule.source, rule.to))

@@ -161,32 +161,32 @@ def _arms(why: Why) -> Iterator[Part]:
 def _bars(terms: dict[str, float]) -> Iterator[Part]:
     """Yield each term with a bar of proportional length; negative ones in another colour."""
     if not terms:
-        yield Text("nothing speaks for or against it", "dim")
+        yield Text("no term has an effect", "dim")
         return
     columns = output().width
     width = min(max(map(len, terms)), max(8, columns - 22))
-    room = max(4, min(30, columns - width - 11))  # characters
+    bar_width = max(4, min(30, columns - width - 11))  # characters
     largest = max(map(abs, terms.values()))
     for name, value in terms.items():
         line = Text(f"  {name[:width]:<{width}}  ")
-        line.append(bar(abs(value) / largest, room), "green" if value > 0 else "red")
+        line.append(bar(abs(value) / largest, bar_width), "green" if value > 0 else "red")
         yield line.append(f" {format_priority(value):>5}")
 
 
 def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
     first = math.isinf(fetched.priority)
-    came = f"{fetched.outcome} {fetched.complaint}".strip()
+    outcome = f"{fetched.outcome} {fetched.complaint}".strip()
     if fetched.is_page:
         needed = describe_threshold(threshold)
         of = f"relevant ({needed})" if fetched.is_relevant else f"not relevant (needs {needed})"
         has_changed = abs(fetched.first_relevance - fetched.relevance) > 0.005
         then = f"; {format_priority(fetched.first_relevance)} when it was fetched" if has_changed else ""
-        came = f"{format_priority(fetched.relevance)}, {of}{then}"
+        outcome = f"{format_priority(fetched.relevance)}, {of}{then}"
     expected = f"{format_priority(fetched.priority)}, by {fetched.arm}"
     yield {
         "fetched": f"{timestamp(fetched.at)} UTC, as number {fetched.pick:,}",
         "expected": "nothing: a seed comes first" if first else expected,
-        "turned out": came,
+        "turned out": outcome,
         "copy of": fetched.same_as,
     }
     if fetched.judged:
@@ -196,9 +196,7 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
         return
     yield from heading("why it was fetched")
     if fetched.events_to_replay:
-        minutes = (
-            f"explaining its priority means reading {fetched.events_to_replay:,} events again, which takes minutes"
-        )
+        minutes = f"explaining its priority requires replaying {fetched.events_to_replay:,} events, which takes minutes"
         yield Text(f"{minutes}: add --fold", "dim")
     elif fetched.terms:
         yield from _bars(fetched.terms)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.budget import SpentBudget
+from lycosa.core.budget import CrawlCounters
 from lycosa.core.errors import InputError
 from lycosa.core.files import CrashMarker
 from lycosa.core.protocols import Clock, Judge, Learner, Log, TermReader, TrapFilter, VisitScheduler
@@ -44,7 +44,7 @@ class Assessor:
         judge: Judge,
         judge_name: str,
         table: Table,
-        tally: SpentBudget,
+        tally: CrawlCounters,
         *,
         reader: TermReader | None,
         trap_filter: TrapFilter,
@@ -162,7 +162,7 @@ class ModelUpdates:
         self,
         judge: Judge,
         judge_name: str,
-        tally: SpentBudget,
+        tally: CrawlCounters,
         log: Log,
         clock: Clock,
         on_relevance_update: OnRelevanceUpdate,

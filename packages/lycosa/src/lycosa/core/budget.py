@@ -26,7 +26,7 @@ TIME_SPENT = "time budget spent"
 HOSTS_SPENT = "host budgets spent"
 LEFT_ALONE = "the remaining hosts asked to be left alone for now"
 EXHAUSTED = "nothing left to fetch"
-REFRESHED = "nothing more is due"
+NOTHING_DUE = "nothing more is due"
 REQUESTS_SPENT = "request budget spent"
 PAGES, REVISITS, RESOURCES = "pages", "looks again", "resources of rendered pages"
 _BY_KIND = {
@@ -162,7 +162,7 @@ class Pace:
 
 
 @dataclass(slots=True)
-class SpentBudget:
+class CrawlCounters:
     """Counters of a crawl, derived from the visits in its log."""
 
     picks: int = 0
@@ -224,7 +224,7 @@ class SpentBudget:
 
     def restore(self, state: State) -> None:
         if state.keys() != self.state().keys():
-            raise StateMismatch("stored counters differ")
+            raise StateMismatch("the stored counters are those of another version")
         for name, value in state.items():
             setattr(self, name, Counter(value) if isinstance(getattr(self, name), Counter) else value)
 

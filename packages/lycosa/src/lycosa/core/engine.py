@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor, ModelUpdates
-from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, STOPPED, Budget, Pace, SpentBudget
+from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, STOPPED, Budget, CrawlCounters, Pace
 from lycosa.core.files import CrashMarker
 from lycosa.core.picker import Picker
 from lycosa.core.protocols import (
@@ -109,7 +109,7 @@ class Engine:
         self.space, self.judge, self.strategy = space, judge, strategy
         self.log, self.archive, self.reader, self.clock = log, archive, reader, clock
         self.trap_filter, self.mark, self.steps = trap_filter or TrapFilter(), mark or CrashMarker(), steps
-        self.table, self.tally = Table(space.host_key, scope), SpentBudget()
+        self.table, self.tally = Table(space.host_key, scope), CrawlCounters()
         choosy = choosy if strategy.proportional else 0.0
         self.frontier = strategy.frontier(self.table, space.ready, host_budget, patience, choosy)
         self.picker = Picker(
@@ -254,7 +254,7 @@ class Engine:
         try:
             for _ in range(len(self._arrived) if self.batch_arrivals else 1):
                 task, page = self._arrived.popleft()
-                self._learn(task, page)
+                self._judge_and_learn(task, page)
                 self.picker.finish(task)
                 self.frontier.wake(self.space.host_key(task.node))
                 if task.origin:
@@ -266,12 +266,12 @@ class Engine:
 
     def absorb(self, task: Task, page: Page) -> Visit:
         """Do steps 3 to 6 for one page."""
-        visit = self._learn(task, page)
+        visit = self._judge_and_learn(task, page)
         self._record_learned()
         self._recorded_visits.clear()
         return visit
 
-    def _learn(self, task: Task, page: Page) -> Visit:
+    def _judge_and_learn(self, task: Task, page: Page) -> Visit:
         """Do steps 3 to 5 for one page; the crash marker names the page in case the process dies."""
         steps, node = self.steps, task.node
         steps.done("visit", node, int(page.started * 1e9), ended=int(page.ended * 1e9), status=page.status)
@@ -377,7 +377,7 @@ class Engine:
             if name not in without:
                 restore(part, {each: value for each, value in summary.items() if f"{name} {each}" not in without})
         if unknown := state.keys() - {"inbox"}:
-            raise StateMismatch(f"unknown part {min(unknown)}")
+            raise StateMismatch(f"the state has an unknown part {min(unknown)!r}")
 
     def _parts(self) -> dict[str, object]:
         parts = {

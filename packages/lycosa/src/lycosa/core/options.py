@@ -124,7 +124,7 @@ class Options:
     )
     seeds: list[str] = option(
         [],
-        "A seed: a page to start from, or whatever the space starts from (see 'lycosa list spaces'); repeatable.",
+        "A seed: a page to start from, or another start node of the space (see 'lycosa list spaces'); repeatable.",
         flag="--seed",
         metavar="URL",
         common=True,
@@ -139,7 +139,7 @@ class Options:
     )
     search: list[str] = option(
         [],
-        "Use the first results of a search engine for the topic's words as seeds: the address of a "
+        "Use the first results of a search engine for the topic's words as seeds: the URL of a "
         "query with {} in place of the words; repeatable.",
         metavar="URL",
     )
@@ -186,7 +186,7 @@ class Options:
     host_budget: int = option(0, "Maximum number of pages per host. 0: no limit.", common=True)
     memory_rows: int = option(
         DEFAULT_MEMORY_ROWS,
-        "Known addresses to keep in memory: the most promising ones, and some of each host. The others "
+        "Known URLs to keep in memory: the most promising ones, and some of each host. The others "
         "wait on disk until they are among the best left or a page links to them. 0: all.",
         typed=False,
     )
@@ -209,19 +209,19 @@ class Options:
     max_depth: int = option(0, "Maximum distance from a seed, in links. 0: no limit.", common=True)
     traps: bool = option(True, "Recognise calendars, copies, soft 404s and other traps, and fetch likely traps last.")
     trust: list[str] = option(
-        [], "Never treat this host, or addresses under this URL, as a trap; repeatable.", metavar="HOST"
+        [], "Never treat this host, or URLs that start with this URL, as a trap; repeatable.", metavar="HOST"
     )
     concurrency: int = option(16, "Maximum concurrent requests, over all hosts.")
     delay: float = option(
         1.0,
         "Seconds to wait after each response before the next request to the same host; more if the host is "
-        "slow or asks for it.",
+        "slow or requests it.",
         common=True,
     )
     per_host: int = option(1, "Maximum concurrent requests to one host.")
     address_delay: float = option(
         0.25,
-        "Seconds between requests to one network address, whatever the host; at most the delay, and not in "
+        "Seconds between requests to one IP address, whatever the host; at most the delay, and not in "
         "allowed networks.",
         typed=False,
     )
@@ -303,7 +303,7 @@ class Options:
     render_resources: str = option(
         "needed",
         "What to archive of the resources that rendered pages fetch: none, needed (scripts, styles, data) "
-        "or all (also fetches pictures, fonts and media).",
+        "or all (also fetches images, fonts and media).",
         metavar="WHICH",
     )
     render_time: float = option(
@@ -318,7 +318,7 @@ class Options:
     browser: str = option("", "The Chromium to render with. Default: the installed one.", metavar="FILE")
     browser_pages: int = option(200, "Pages to render before the browser is restarted.", typed=False)
     page_assets: bool = option(
-        False, "Also fetch what relevant pages need to be displayed: style sheets, scripts, pictures, fonts."
+        False, "Also fetch what relevant pages need to be displayed: style sheets, scripts, images, fonts."
     )
     max_page_assets: int = option(100, "Maximum number of these per page.", typed=False)
     max_asset_bytes: int = option(1_000_000_000, "Maximum bytes of all of these; 0: no limit.", typed=False)
@@ -358,26 +358,26 @@ class Options:
         metavar="NAME",
     )
     frequently: list[str] = option(
-        [], "Revisit matching addresses as often as they change, and at least once a day.", metavar="PATTERN"
+        [], "Revisit matching URLs as often as they change, and at least once a day.", metavar="PATTERN"
     )
     infrequently: list[str] = option(
         [],
-        "Revisit matching addresses once a month, however relevant they are or often they change.",
+        "Revisit matching URLs once a month, however relevant they are or often they change.",
         metavar="PATTERN",
     )
-    always: list[str] = option([], "Revisit matching addresses in every refresh, bypassing caches.", metavar="PATTERN")
+    always: list[str] = option([], "Revisit matching URLs in every refresh, bypassing caches.", metavar="PATTERN")
     frequent: str = option("1d", "Longest interval for 'frequently'.", metavar="TIME", typed=False)
     infrequent: str = option("30d", "Interval for 'infrequently'.", metavar="TIME", typed=False)
     watch_all: bool = option(False, "Keep every page fresh, not only relevant pages, seeds, sitemaps and feeds.")
     notify: list[str] = option(
         [],
-        "Send changes to this address of apprise, such as mailto://... or tgram://...; repeatable. Not saved "
+        "Send changes to this apprise URL, such as mailto://... or tgram://...; repeatable. Not saved "
         "in crawl.toml, as it may hold a password, unless it is an environment variable, as in '$MY_MAIL'.",
         metavar="URL",
     )
     notify_every: str = option("1h", "Shortest interval between messages of a watch.", metavar="TIME")
     feeds: bool = option(True, "Write changes.atom to the crawl's directory.")
-    feed_url: str = option("", "Public address of the feeds, for feed readers.", metavar="URL")
+    feed_url: str = option("", "Public URL of the feeds, for feed readers.", metavar="URL")
     tell_kinds: list[str] = option(
         [],
         "Announce only changes of this kind: topic, text, structure, link; repeatable.",
@@ -394,7 +394,7 @@ class Options:
         if self.examples and not self.topic:
             return f"pages like {self.examples[0]}"
         if self.model and not self.topic:
-            return ", ".join(self.targets) or f"what {Path(self.model).name} knows"
+            return ", ".join(self.targets) or f"the topics of {Path(self.model).name}"
         table = self.topic or self.regex or (f"the terms in {self.terms}" if self.terms else "")
         return table or (self.space if self.space != "web" else self.judge)
 
@@ -478,7 +478,7 @@ class Options:
 
     def to_toml(self) -> str:
         """Return a commented TOML file; options with their default value are commented out."""
-        lines = ["# A crawl by Lycosa. Change what you like, then continue with: lycosa resume <this directory>"]
+        lines = ["# A crawl by Lycosa. Edit the options, then continue with: lycosa resume <this directory>"]
         for item in fields(self):
             if group := GROUPS.get(item.name):
                 lines += ["", f"# -- {group} --"]

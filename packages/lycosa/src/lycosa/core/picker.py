@@ -11,16 +11,16 @@ from lycosa.core.budget import (
     EXHAUSTED,
     HOSTS_SPENT,
     LEFT_ALONE,
+    NOTHING_DUE,
     PAGES_SPENT,
-    REFRESHED,
     REQUESTS_SPENT,
     REVISITS,
     STOPPED,
     TIME_SPENT,
     Budget,
+    CrawlCounters,
     Meter,
     Pace,
-    SpentBudget,
 )
 from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import NEVER, Strategy, VisitScheduler
@@ -50,7 +50,7 @@ class Picker:
         strategy: Strategy,
         frontier: Frontier,
         table: Table,
-        tally: SpentBudget,
+        tally: CrawlCounters,
         *,
         budget: Budget | None = None,
         scheduler: VisitScheduler | None = None,
@@ -80,7 +80,7 @@ class Picker:
             return None
         if self._tasks and self._hold(now) > now:
             return None
-        if self.spent(now):  # the page budget does not apply to page assets
+        if self.spent_budget(now):  # the page budget does not apply to page assets
             return self._due(now)
         if self.scheduler.wants_turn():
             return self._due(now) or self._new(now)
@@ -184,7 +184,7 @@ class Picker:
         """True if the byte budget is spent, including bytes in flight."""
         return self._meter.bytes >= self._meter.limit
 
-    def spent(self, now: float) -> str:
+    def spent_budget(self, now: float) -> str:
         """Return which budget is spent, including tasks in flight, or an empty string."""
         budget, tally = self.budget, self.tally
         if self.stopped:
@@ -198,7 +198,7 @@ class Picker:
         return TIME_SPENT if now >= self._deadline else ""
 
     def _over(self, now: float) -> str:
-        spent = self.spent(now)
+        spent = self.spent_budget(now)
         return "" if spent == PAGES_SPENT and self.scheduler.completes else spent
 
     def _allowed(self, now: float) -> bool:
@@ -213,10 +213,10 @@ class Picker:
             return spent
         if self.scheduler.next_due(now) < NEVER:
             return ""
-        if spent := self.spent(now):
+        if spent := self.spent_budget(now):
             return spent
         if not self.scheduler.explores:
-            return REFRESHED
+            return NOTHING_DUE
         if self.pace.next(now) > now:  # the hosts may be ready, but the rate limit is not
             return ""
         until = self.frontier.next_ready()
@@ -230,7 +230,7 @@ class Picker:
             return NEVER
         until = self.pace.next(now)
         if until <= now:
-            explores = self.scheduler.explores and not self.spent(now)
+            explores = self.scheduler.explores and not self.spent_budget(now)
             until = min(self.frontier.next_ready() if explores else NEVER, self.scheduler.next_due(now))
         held = self._hold(now) if self._tasks else 0.0
         return min(max(until, held), self._deadline)

@@ -196,6 +196,9 @@ class Estimator(Protocol):
       not in heaps; `learn` returns `table.rows()` when all change, a linear estimator the rows with changed features.
     - `batch = 8`: rank only after every 8 pages.
     - `choose(rows, number, table)`: choose a row itself instead of taking the best (composite.Drawn).
+    - `state()` and `restore(state)`: without them no snapshot of the crawl is written (core/state.py).
+    - `leave(rows, table)` and `join(rows, known, table)`: without them all rows stay in memory (core/spilled_rows.py).
+    - `explain(row, table)`: the terms of a priority, for `lycosa why`.
 
     A row with the priority `frontier.PRUNED` is not fetched.
     """

@@ -183,7 +183,7 @@ class RegistryEntry:
     module: str
     attribute: str
     summary: str
-    paper: str = ""
+    paper: str = ""  # where it is described: a paper, "ours", or the package of a plugin
     needs: str = ""  # inputs that it requires: words, examples, training, a taxonomy, ...
     arguments: Mapping[str, Any] = field(default_factory=dict)
 

@@ -541,7 +541,7 @@ class SpillFile:
             )
         if self.readonly:
             return InputError("bad-file", f"{self.path} changed while it was read: try again")
-        return InputError("bad-file", f"{self.path} is damaged: delete it, then continue; the whole log will be read again")
+        return InputError("bad-file", f"{self.path} is damaged: delete it, then continue; the log is read again")
 
     def flush(self) -> None:
         """Sync the file before a snapshot refers to it."""

@@ -114,9 +114,9 @@ def refresh(
     of URLs to revisit first, due or not. `began` is the start time of an interrupted refresh to continue. `changes` to
     the crawl's options are saved.
     """
-    keeping = RevisitPlan(once=True, everything=everything, now=list(now), requests=requests, began=began)
+    revisit_plan = RevisitPlan(once=True, everything=everything, now=list(now), requests=requests, began=began)
     own = {"topic": topic, "space": space, "authority": authority}
-    return _again(out, "refresh()", changes, clock, keeping=keeping, **own)
+    return _again(out, "refresh()", changes, clock, revisit_plan=revisit_plan, **own)
 
 
 def watch(
@@ -130,14 +130,14 @@ def watch(
     **changes: Any,
 ) -> Crawl:
     """Keep the pages of a directory fresh, with up to `per_hour` requests an hour, until stopped."""
-    keeping = RevisitPlan(now=list(now), requests=requests)
-    return _again(out, "watch()", changes, clock, keeping=keeping, topic=topic, space=space)
+    revisit_plan = RevisitPlan(now=list(now), requests=requests)
+    return _again(out, "watch()", changes, clock, revisit_plan=revisit_plan, topic=topic, space=space)
 
 
 def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Clock | None, **asked: Any) -> Crawl:
     path = Path(out)
     options = Options.from_mapping({**vars(Directory.read_options(path)), **changes}, called)
-    if "keeping" in asked:
+    if "revisit_plan" in asked:
         join_shards(path)
     clock = clock or wall_clock()
     asked["own_judge"] = as_judge(asked.pop("topic", None), options.threshold)
@@ -162,8 +162,8 @@ class Crawl:
         """Record pages that arrive together in one batch, which is faster. Only for callers that iterate to the end: a
         caller that stops early misses visits that are recorded but not yielded.
         """
-        self.model_updates = 0  # number of labels that the judge has learned from
-        self.lost = ""
+        self.labels_learned_from = 0  # number of labels that the judge has learned from
+        self.failure = ""
         """Reason why the crawl was stopped from outside (proxy gone, disk full); empty otherwise."""
         self._files = CrawlFiles(request)
         self._notifier: Notifier | None = None
@@ -173,7 +173,7 @@ class Crawl:
         self._room: DiskGuard | None = None
         self._is_open = self._stopping = self._working = False
         self._running: AsyncGenerator[Visit, None] | None = None
-        request.lost = self._lose
+        request.on_failure = self._fail
 
     @property
     def options(self) -> Options:
@@ -192,14 +192,14 @@ class Crawl:
             assembly = await assemble(request, files)
             if driven := getattr(assembly.engine.space, "driven", ""):
                 crawl = request.path or "this crawl"
-                raise InputError("driven-crawl", f"{crawl} is driven by {driven}: continue with it there")
+                raise InputError("driven-crawl", f"{crawl} is run by {driven}: continue it there")
             self.engine = assembly.engine
-            if request.keeping is not None:
+            if request.revisit_plan is not None:
                 self._notifier = self._make_notifier()
                 self._notifier.start()
-            await assembly.restore_snapshot()
+            await assembly.replay_log()
             self.engine = assembly.engine
-            if request.keeping is None and request.path is not None:
+            if request.revisit_plan is None and request.path is not None:
                 self._snapshots = SnapshotWriter(request, files, assembly.engine)
             self._open_crawl_log(assembly.engine)
             if request.path is not None:
@@ -207,7 +207,7 @@ class Crawl:
             if request.path is not None and request.options.index:
                 self._follower = BackgroundIndexer(request.path, assembly.engine.tally.pages)
             if request.resuming and isinstance(files.log, SqliteLog):
-                self.model_updates = len(current_labels(files.log))
+                self.labels_learned_from = len(current_labels(files.log))
         except BaseException:
             await self.close()
             raise
@@ -259,7 +259,7 @@ class Crawl:
                     if self._follower is not None:
                         self._follower.visited(visit)
                     if self._room is not None and (lacking := self._room.visited(visit)):
-                        self._lose(lacking)
+                        self._fail(lacking)
                     yield visit
             if self._snapshots is not None:
                 self._snapshots.finish()
@@ -303,9 +303,9 @@ class Crawl:
         if self.engine is not None:
             self.engine.stop()
 
-    def _lose(self, why: str) -> None:
-        if not self.lost:
-            self.lost = why
+    def _fail(self, why: str) -> None:
+        if not self.failure:
+            self.failure = why
             self.notes.append(f"{why}: the crawl was stopped")
         self.stop()
 

@@ -23,11 +23,11 @@ from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.crawl_files import CrawlFiles, restore_snapshot
 from lycosa.crawling.page_assets import PageAssets
 from lycosa.crawling.request import CrawlRequest
-from lycosa.crawling.seeds import SETTING, SeedSearch, ask_engines, read_seeds
+from lycosa.crawling.seeds import SEARCHES_SETTING, SeedSearch, ask_engines, read_seeds
 from lycosa.judges.base import LanguageJudge, set_facets, with_labels
 from lycosa.judges.examples import learn_examples
 from lycosa.judges.factory import fingerprint, judge_name, read_terms
-from lycosa.revisit.ledger import REFRESHED
+from lycosa.revisit.ledger import REFRESH_SETTING
 from lycosa.revisit.revisit_scheduler import RevisitScheduler
 from lycosa.spaces.web_space import source_page
 from lycosa.store.log import SqliteLog
@@ -41,16 +41,16 @@ AT_ONCE = 10  # events folded before other tasks run
 
 
 async def assemble(request: CrawlRequest, files: CrawlFiles) -> Assembly:
-    """Build the parts of a crawl; afterwards call `Assembly.restore_snapshot` to replay its log."""
-    learned, news, searched = await _open(request, files, request.make_space())
-    engine, probability = _engine(request, files, learned)
-    return Assembly(request, files, engine, learned, news, probability, searched)
+    """Build the parts of a crawl; afterwards call `Assembly.replay_log` to replay its log."""
+    topic_terms, news, searched = await _open(request, files, request.make_space())
+    engine, probability = _engine(request, files, topic_terms)
+    return Assembly(request, files, engine, topic_terms, news, probability, searched)
 
 
-def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -> tuple[Engine, bool]:
+def _engine(request: CrawlRequest, files: CrawlFiles, topic_terms: dict[str, Any]) -> tuple[Engine, bool]:
     """Return a new engine, and whether its judge returns probabilities."""
     space, options = request.make_space(), request.options
-    judge = request.make_judge(learned)
+    judge = request.make_judge(topic_terms)
     strategy = _strategy(request)
     for part in (judge, getattr(strategy, "estimator", strategy)):
         request.notes += [note for note in getattr(part, "notes", []) if note not in request.notes]
@@ -102,13 +102,13 @@ class Assembly:
 
     request: CrawlRequest
     files: CrawlFiles
-    engine: Engine  # replaced by `restore_snapshot` if the snapshot did not fit
-    learned: dict[str, Any]  # terms of a file or of example pages
+    engine: Engine  # replaced by `replay_log` if the snapshot did not fit
+    topic_terms: dict[str, Any]  # terms of a file or of example pages
     news: list[Event]  # events from learning terms, not recorded yet
     probability: bool  # true if the judge returns probabilities
     searched: list[str]  # seeds from search engines
 
-    async def restore_snapshot(self) -> None:
+    async def replay_log(self) -> None:
         """Bring the engine to the end of the log and record new seeds and settings."""
         request, files = self.request, self.files
         if request.resuming:
@@ -128,8 +128,8 @@ class Assembly:
         news += [*self.news, Setting("threshold", engine.judge.threshold, now)]
         if request.is_watch:
             news.append(Setting("watched", True, now))
-        if request.keeping is not None and REFRESHED not in engine.tally.settings:
-            news.append(Setting(REFRESHED, True, now))
+        if request.revisit_plan is not None and REFRESH_SETTING not in engine.tally.settings:
+            news.append(Setting(REFRESH_SETTING, True, now))
         if self.probability != engine.tally.settings.get("probability", False):
             news.append(Setting("probability", self.probability, now))
         news += self._suspects(now)
@@ -139,7 +139,7 @@ class Assembly:
                 engine.fold(event)
             for name, source in seeds.sources if request.first else ():
                 engine.absorb(Task(name, "sitemap"), source_page(source, now))
-            if request.keeping is None:
+            if request.revisit_plan is None:
                 engine.model_updates.catch_up()
             else:
                 engine.model_updates.catch_up_for_refresh()
@@ -176,7 +176,7 @@ class Assembly:
                 raise InputError("bad-snapshot", f"{error}: remove that directory, then continue") from error
             request.notes.append(f"{error}: the whole log was read again")
         await request.discard_parts()
-        self.engine, self.probability = _engine(request, self.files, self.learned)
+        self.engine, self.probability = _engine(request, self.files, self.topic_terms)
         return 0
 
     def _is_new(self, node: str) -> bool:
@@ -202,17 +202,17 @@ async def _open(
     request: CrawlRequest, files: CrawlFiles, space: Space
 ) -> tuple[dict[str, Any], list[Event], list[str]]:
     if not request.resuming:  # before anything is written, because an example may not be readable
-        learned, news = await learn_terms(request, space)
+        topic_terms, news = await learn_terms(request, space)
         asked = await ask_engines(request.options, space, request.clock)
         files.open()
     else:
         files.open()
-        learned, news = await _known_terms(request, files, space)
+        topic_terms, news = await _known_terms(request, files, space)
         asked = SeedSearch()
-        if not files.readonly and request.keeping is None and isinstance(files.log, SqliteLog):
-            asked = await ask_engines(request.options, space, request.clock, files.log.setting(SETTING, {}))
+        if not files.readonly and request.revisit_plan is None and isinstance(files.log, SqliteLog):
+            asked = await ask_engines(request.options, space, request.clock, files.log.setting(SEARCHES_SETTING, {}))
     request.notes += asked.notes
-    return learned, [*news, *asked.events], asked.seeds
+    return topic_terms, [*news, *asked.events], asked.seeds
 
 
 async def _known_terms(request: CrawlRequest, files: CrawlFiles, space: Space) -> tuple[dict[str, Any], list[Event]]:
@@ -236,7 +236,7 @@ def _scope(request: CrawlRequest, space: Space) -> Callable[[str, int], bool]:
 
 
 def _strategy(request: CrawlRequest) -> Strategy:
-    if request.keeping is not None and not request.options.explore:
+    if request.revisit_plan is not None and not request.options.explore:
         return strategy_by_name("breadth-first")  # no new pages are picked, so ranking is wasted
     return request.make_strategy()
 
@@ -265,11 +265,11 @@ def refresher_of(scheduler: protocols.VisitScheduler) -> RevisitScheduler | None
 
 def _refresher(request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float) -> RevisitScheduler | None:
     options = request.options
-    if request.keeping is None:
+    if request.revisit_plan is None:
         return None
     if not getattr(space, "has_versions", False) or not isinstance(files.log, SqliteLog):
         raise InputError("not-a-web-crawl", f"{request.path} is not a crawl of the web: only those can be refreshed")
-    scheduler = request.keeping.scheduler(options, files.versions(), space, threshold, request.clock())
+    scheduler = request.revisit_plan.scheduler(options, files.versions(), space, threshold, request.clock())
     if request.is_watch and options.explore:
         scheduler.pace = Pace(options.explore * options.per_hour)
     return scheduler
@@ -280,18 +280,18 @@ async def learn_terms(request: CrawlRequest, space: Space) -> tuple[dict[str, An
     options, news = request.options, list[Event]()
     if not options.terms and not options.examples:
         return {}, []
-    if request.learned:
-        learned = request.learned
+    if request.topic_terms:
+        topic_terms = request.topic_terms
     elif options.terms:
-        learned = read_terms(Path(options.terms))
+        topic_terms = read_terms(Path(options.terms))
     else:
         pages = []
         for name in options.examples:
             page, visits = await _example(request, space, name)
             pages.append(page)
             news += visits
-        learned = learn_examples(judge_name(options), pages)
-    return learned, [*news, Setting("learned", learned, request.clock())]
+        topic_terms = learn_examples(judge_name(options), pages)
+    return topic_terms, [*news, Setting("learned", topic_terms, request.clock())]
 
 
 async def _example(request: CrawlRequest, space: Space, name: str) -> tuple[Page, list[Event]]:

@@ -33,7 +33,7 @@ from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.snapshots import About, Snapshots, code_digest
 from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
-from lycosa.text.embeddings import digest
+from lycosa.text.embeddings import vectors_digest
 from lycosa.version import SOFTWARE
 
 SPILLED = "spilled"  # spilled rows: a cache, rebuilt from the log
@@ -71,7 +71,7 @@ class CrawlFiles:
         self._directory, request.in_directory = directory, True
         self.mark = CrashMarker(request.path)
         self.snapshots = Snapshots(request.path)
-        if request.keeping is None:
+        if request.revisit_plan is None:
             self.spill_file = request.path / SPILLED
         if not request.resuming:
             options = request.options = options.with_files(directory.options.files())  # with the directory's own copies
@@ -177,7 +177,7 @@ MAX_CPU_SHARE = 0.02  # maximum share of CPU time for snapshots
 MIN_VISITS = 250  # minimum visits between two snapshots
 FOLDING, CHEAP = 0.002, 0.2  # approximate CPU seconds to fold a visit; minimum CPU seconds to write a snapshot
 # Options that don't affect the state learned from a log
-UNRELATED_OPTIONS = frozenset(
+OPTIONS_NOT_LEARNED_FROM = frozenset(
     """
     documents render render_resources render_time render_requests render_bytes render_at_once render_trackers browser
     browser_pages headers cookies warc_prefix operator log_file readers seeds seed_files search search_results budget
@@ -191,13 +191,13 @@ UNRELATED_OPTIONS = frozenset(
 
 def snapshot_key(request: CrawlRequest, engine: Engine) -> About:
     """Return the fingerprints that a snapshot must match, besides the log."""
-    options = {name: value for name, value in vars(request.options).items() if name not in UNRELATED_OPTIONS}
+    options = {name: value for name, value in vars(request.options).items() if name not in OPTIONS_NOT_LEARNED_FROM}
     guide: Any = getattr(engine.strategy, "estimator", engine.strategy)
     judge: Any = getattr(engine.judge, "inner", engine.judge)
     parts = [engine.space, engine.judge, judge, engine.strategy, guide, engine.trap_filter, engine.reader]
     own = [_source(part) for part in parts]
     named = [f"{type(part).__module__}.{type(part).__qualname__}" for part in parts]
-    vectors = digest() if getattr(guide, "meaning_", None) is not None else ""
+    vectors = vectors_digest() if getattr(guide, "meaning_", None) is not None else ""
     about = (sorted(options.items()), engine.model_updates.judge_name, engine.judge.threshold, named, own, vectors)
     strategy = repr(guide) if request.strategy is not None else ""
     crawl = xxhash.xxh3_128_hexdigest(f"{about!r} {strategy}".encode("utf-8", "replace"))
@@ -226,7 +226,7 @@ def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -
     Raise StateMismatch if it turns out not to fit; the engine is then unusable.
     """
     log = files.log
-    if files.snapshots is None or request.keeping is not None or not isinstance(log, SqliteLog):
+    if files.snapshots is None or request.revisit_plan is not None or not isinstance(log, SqliteLog):
         return 0
     bound = snapshot_key(request, engine)
     without: list[str] = []
@@ -241,7 +241,7 @@ def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -
         without[:] = files.without if facts["seq"] == log.end() else ()
         return bool(same)
 
-    def wanted(names: tuple[str, ...]) -> bool:  # readers of a crawl have no archive
+    def wanted(names: tuple[str, ...]) -> bool:  # a read-only crawl restores the engine only
         return names[0] == "engine" and names[1] not in without and " ".join(names[1:3]) not in without
 
     with _no_garbage():
@@ -264,7 +264,7 @@ def snapshot_seq(directory: Path) -> int:
 class SnapshotWriter:
     """Writer of the snapshots of a running crawl, within a limit of CPU time."""
 
-    spent = 0.0  # CPU seconds spent on snapshots by this process
+    cpu_seconds = 0.0  # spent on snapshots by this process
 
     def __init__(
         self,
@@ -296,7 +296,7 @@ class SnapshotWriter:
         before = self._cpu()
         if snapshots is None or not isinstance(log, SqliteLog):
             return False
-        if not sure and SnapshotWriter.spent + self._cost > self._share * before:
+        if not sure and SnapshotWriter.cpu_seconds + self._cost > self._share * before:
             return False
         try:
             seq = log.end()
@@ -313,7 +313,7 @@ class SnapshotWriter:
                 snapshots.remove()
             return False
         self._cost = self._cpu() - before
-        SnapshotWriter.spent += self._cost
+        SnapshotWriter.cpu_seconds += self._cost
         self._visits = 0
         return True
 

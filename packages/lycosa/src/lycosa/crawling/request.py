@@ -46,11 +46,11 @@ class CrawlRequest:
     resuming: bool = False
     owns: Callable[[str], bool] | None = None  # nodes that this shard fetches; None: all
     first: bool = True  # of several shards, the one that reads seed files
-    learned: dict[str, Any] = field(default_factory=dict)  # terms of example pages that another shard has read
-    keeping: RevisitPlan | None = None  # revisits of known pages
+    topic_terms: dict[str, Any] = field(default_factory=dict)  # terms of example pages that another shard has read
+    revisit_plan: RevisitPlan | None = None  # revisits of known pages
     authority: SharedPoliteness | None = None
     notes: list[str] = field(default_factory=list)  # shown to the user
-    lost: Callable[[str], None] = lambda why: None  # called if the proxy has stopped working
+    on_failure: Callable[[str], None] = lambda reason: None  # called if the proxy has stopped working
     progress: ProgressCallback = no_progress  # progress of reading the log
     steps: StepTracer = NO_TRACER  # tracing of the six steps
     suited: str = field(default="", init=False)  # strategy recommended by the space
@@ -62,10 +62,10 @@ class CrawlRequest:
         self.in_directory = self.resuming  # relative paths in the options refer to the directory
         self._judge = self.own_judge  # None while it needs example pages or terms from the log
         options.check()
-        if self.keeping is not None:
+        if self.revisit_plan is not None:
             from lycosa.revisit.notify import channels_of, wanted_by  # imported here because plain crawls don't need it
 
-            self.keeping.check(options)
+            self.revisit_plan.check(options)
             channels_of(options.notify)
             parse_duration(options.notify_every, "--notify-every")
             wanted_by(options)
@@ -140,11 +140,11 @@ class CrawlRequest:
     @property
     def command(self) -> str:
         """Subcommand of `lycosa` that continues the crawl."""
-        return "resume" if self.keeping is None else "refresh" if self.keeping.once else "watch"
+        return "resume" if self.revisit_plan is None else "refresh" if self.revisit_plan.once else "watch"
 
     @property
     def is_watch(self) -> bool:
-        return self.keeping is not None and not self.keeping.once
+        return self.revisit_plan is not None and not self.revisit_plan.once
 
     @property
     def with_resolved_files(self) -> Options:
@@ -157,16 +157,16 @@ class CrawlRequest:
     def budget(self) -> Budget:
         """Budget of the run: of pages for a crawl, of requests for a refresh."""
         options = self.options
-        if self.keeping is not None:
-            return Budget(seconds=options.max_time, requests=self.keeping.requests)
+        if self.revisit_plan is not None:
+            return Budget(seconds=options.max_time, requests=self.revisit_plan.requests)
         page_assets = options.max_page_assets if options.page_assets else 0
         requests = options.max_requests or requests_for(options.budget, page_assets)
         return Budget(options.budget, options.max_bytes, options.max_time, requests)
 
     def make_space(self) -> Space:
         if self.space is None:
-            lost = lambda why: self.lost(why)  # noqa: E731 - whoever hears of it may come later
-            self.space = make_space(self.options, self.clock, lost, self.authority, words=keywords)
+            on_failure = lambda reason: self.on_failure(reason)  # noqa: E731 - it may be replaced later
+            self.space = make_space(self.options, self.clock, on_failure, self.authority, words=keywords)
             if isinstance(self.space, WebSpace):
                 shared = self.authority is not None  # the memory is shared with the browsers of other crawls
                 self.space.renderer = renderer_of(self.options, megabytes=400 if shared else None)
@@ -183,9 +183,9 @@ class CrawlRequest:
         """True if the judge still needs the terms of a file or of example pages."""
         return self._judge is None
 
-    def make_judge(self, learned: dict[str, Any]) -> Judge:
+    def make_judge(self, topic_terms: dict[str, Any]) -> Judge:
         """Return the judge, created with these terms on the first call."""
-        self._judge = self._judge or make_judge(self.with_resolved_files, learned)
+        self._judge = self._judge or make_judge(self.with_resolved_files, topic_terms)
         return self._judge
 
     def make_strategy(self) -> Strategy:

@@ -118,7 +118,7 @@ async def _replay(
         for ranking in rankings(assembly.engine) if recorder is not None else ():
             if recorder is not None and recorder.attach(ranking.estimator):
                 files.until = 0  # terms need all events
-        await assembly.restore_snapshot()
+        await assembly.replay_log()
         if assembly.engine.spilled is not None:
             assembly.engine.spilled.listen(True)  # load spilled rows on access
     finally:

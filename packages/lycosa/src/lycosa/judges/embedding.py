@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page, Visit
 from lycosa.judges.base import StatelessJudge, facet_texts
-from lycosa.text.embeddings import DIMENSIONS, digest, unit, vectors
+from lycosa.text.embeddings import DIMENSIONS, vectors_digest, unit, vectors
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.vocabulary import PageWords
 
@@ -90,7 +90,7 @@ class EmbeddingJudge(StatelessJudge):
 
     @property
     def fingerprint(self) -> object:
-        return self.weights, None if self._examples is None else self._examples.tolist(), self.link, digest()
+        return self.weights, None if self._examples is None else self._examples.tolist(), self.link, vectors_digest()
 
     @staticmethod
     def from_examples(pages: Iterable[Page]) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class EmbeddingJudge(StatelessJudge):
         rows = [vector for vector in rows if vector.any()]
         if not rows:
             raise InputError("empty-file", "no example page has any text: give pages with text")
-        return {"vector": [round(float(x), 4) for x in np.mean(rows, axis=0)], "vectors": digest()}
+        return {"vector": [round(float(x), 4) for x in np.mean(rows, axis=0)], "vectors": vectors_digest()}
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         language = reading.language if isinstance(reading, PageWords) else code_of(page.language, ENGLISH)
@@ -166,7 +166,7 @@ def _words_vector(weights: Mapping[str, float]) -> Vector:
 
 def _examples_vector(examples: Mapping[str, Any]) -> Vector:
     vector = np.array(examples.get("vector", ()), np.float32)
-    if vector.shape != (DIMENSIONS,) or not np.isfinite(vector).all() or examples.get("vectors") != digest():
+    if vector.shape != (DIMENSIONS,) or not np.isfinite(vector).all() or examples.get("vectors") != vectors_digest():
         advice = "start a new crawl, or resume with the version that started it"
         message = "the example pages were read with the word vectors of another version of Lycosa"
         raise InputError("bad-version", f"{message}: {advice}")

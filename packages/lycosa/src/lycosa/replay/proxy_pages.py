@@ -36,29 +36,28 @@ def page(title: str, content: str) -> bytes:
 def not_recorded(url: str) -> bytes:
     return page(
         "Not recorded",
-        f"<p>The recording has no answer from <code>{escape(url)}</code>.</p>"
-        "<p>Nothing was asked of the network: only what was recorded can be seen here.</p>",
+        f"<p>The recording has no response for <code>{escape(url)}</code>.</p>"
+        "<p>This proxy serves recorded pages only; no request was sent to the web.</p>",
     )
 
 
 def damaged(url: str, why: str) -> bytes:
     return page(
         "Recorded, but damaged",
-        f"<p>There is an answer from <code>{escape(url)}</code>, but {escape(why)}.</p>"
-        "<p>Restore the file from a backup. Everything else can be seen as usual.</p>",
+        f"<p>The recorded response of <code>{escape(url)}</code> cannot be read: {escape(why)}.</p>"
+        "<p>Restore the file from a backup. All other pages are not affected.</p>",
     )
 
 
 def only_get(method: str) -> bytes:
     return page(
         "Only GET and HEAD",
-        f"<p>A recording can't answer <code>{escape(method[:20])}</code>: nothing behind it would take what was sent."
-        "</p>",
+        f"<p>This proxy cannot respond to <code>{escape(method[:20])}</code>: it serves a recording.</p>",
     )
 
 
 def out_of_reach(url: str, why: str) -> bytes:
-    return page("Out of reach", f"<p><code>{escape(url)}</code> can't be had: {escape(why)}.</p>")
+    return page("Out of reach", f"<p>Cannot fetch <code>{escape(url)}</code>: {escape(why)}.</p>")
 
 
 def browsing(proxy: RecordingProxy) -> bytes:
@@ -72,13 +71,13 @@ def browsing(proxy: RecordingProxy) -> bytes:
     )
     return page(
         "Your browsing is recorded",
-        f"<p>{len(opened):,} pages were opened through the proxy <code>{escape(proxy.server)}</code>, and stand in "
-        f"<code>{escape(record)}</code>. Say which of them are relevant, and which are not.</p>\n"
+        f"<p>{len(opened):,} pages were opened through the proxy <code>{escape(proxy.server)}</code> and recorded in "
+        f"<code>{escape(record)}</code>. Mark which of them are relevant.</p>\n"
         f"<table><tr><th>relevant?</th><th>page</th></tr>\n{rows}\n</table>\n"
-        f"<h2>Then</h2>\n<pre>{escape(f'lycosa train browse {quote(record)} --out my.browsing')}</pre>\n"
-        f"<h2>A browser that goes through it</h2>\n<pre>{escape(how_to(proxy, NOWHERE)['Chromium'])}</pre>\n"
+        f"<h2>Train on it</h2>\n<pre>{escape(f'lycosa train browse {quote(record)} --out my.browsing')}</pre>\n"
+        f"<h2>A browser that uses the proxy</h2>\n<pre>{escape(how_to(proxy, NOWHERE)['Chromium'])}</pre>\n"
         f'<p>Other browsers: set it as the proxy for http and https, and trust <a href="/ca.pem">this certificate</a> '
-        f"(<code>{escape(certificate)}</code>), which was made on this machine, for as long as you record.</p>",
+        f"(<code>{escape(certificate)}</code>), which was created on this machine, for as long as you record.</p>",
     )
 
 
@@ -106,12 +105,12 @@ def start(proxy: ReplayProxy) -> bytes:
     )
     return page(
         "A recorded web",
-        f"<p>{len(recording):,} answers, {sum(each.pages for each in hosts):,} pages of {len(hosts):,} hosts. "
+        f"<p>{len(recording):,} responses, {sum(each.pages for each in hosts):,} pages of {len(hosts):,} hosts. "
         f"They can be seen through the proxy <code>{escape(proxy.server)}</code>; without it, these links lead to "
-        f"the web of today.</p>\n<table><tr><th>pages</th><th>host</th><th>start at</th></tr>\n{rows}\n</table>\n"
+        f"the live web.</p>\n<table><tr><th>pages</th><th>host</th><th>start at</th></tr>\n{rows}\n</table>\n"
         f"{more}\n"
-        f'<h2>How to look at it</h2>\n<dl>{ways}</dl>\n<p>For https, trust <a href="/ca.pem">this certificate</a> '
-        f"(<code>{escape(certificate)}</code>), which was made on this machine.</p>",
+        f'<h2>How to open it</h2>\n<dl>{ways}</dl>\n<p>For https, trust <a href="/ca.pem">this certificate</a> '
+        f"(<code>{escape(certificate)}</code>), which was created on this machine.</p>",
     )
 
 

@@ -28,7 +28,7 @@ WHATS: tuple[str, ...] = get_args(ChangeType)
 VISITS_WITH_CHANGES = "kind IN ('page', 'revisit', 'sitemap')"  # SQL: visits that may detect a change
 VERSIONS = "kind IN ('page', 'revisit', 'sitemap') AND outcome = 'ok'"
 
-REFRESHED = "refreshed"  # setting recorded by the first run that revisits pages
+REFRESH_SETTING = "refreshed"  # setting recorded by the first run that revisits pages
 SLACK = 86_400.0  # seconds by which a clock may have been set back
 
 
@@ -175,7 +175,9 @@ def refreshed_from(log: SqliteLog) -> int:
     threshold before the first revisit.
     """
     settings = "kind = 'setting' AND node = ?"
-    runs = [seq for name in (REFRESHED, "watched") for (seq,) in log.rows("seq", settings, "seq LIMIT 1", (name,))]
+    runs = [
+        seq for name in (REFRESH_SETTING, "watched") for (seq,) in log.rows("seq", settings, "seq LIMIT 1", (name,))
+    ]
     again = [seq for (seq,) in log.rows("seq", "kind = 'revisit' OR outcome = 'unchanged'", "seq LIMIT 1")]
     looked = min([*runs, *again], default=end(log))
     if looked in again:

@@ -45,11 +45,17 @@ class RevisitScheduler(protocols.VisitScheduler):
     refreshes = True
 
     def __init__(
-        self, keeping: RevisitPlan, options: Options, versions: Versions, space: Space, threshold: float, now: float
+        self,
+        revisit_plan: RevisitPlan,
+        options: Options,
+        versions: Versions,
+        space: Space,
+        threshold: float,
+        now: float,
     ) -> None:
         detectors = parse_detectors(options.detect or DEFAULT)
-        self.ready, self.host_key, self.behaviours = space.ready, space.host_key, keeping.behaviours(options)
-        self.once, self.everything, self.began = keeping.once, keeping.everything, keeping.began or now
+        self.ready, self.host_key, self.behaviours = space.ready, space.host_key, revisit_plan.behaviours(options)
+        self.once, self.everything, self.began = revisit_plan.once, revisit_plan.everything, revisit_plan.began or now
         self.explore = options.explore  # share of requests for new pages
         self.schedule = make_schedule(options.schedule, per_second=(1.0 - self.explore) * options.per_hour / 3600)
         # Set for timed runs, so that exploring does not use the unspent share of refreshing.

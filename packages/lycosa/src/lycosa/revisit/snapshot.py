@@ -533,7 +533,7 @@ def _dates(words: list[str], start: int, end: int) -> set[int]:
 
 
 def _is_cjk(after: str) -> bool:
-    """Return whether the number before this token is a year, month, day, hour or minute; `3分钟前` is an age."""
+    """Return whether a token marks the number before it as part of a date; false for ages such as `3分钟前`."""
     return after[:1] in CJK_PARTS and not after.endswith(_AGO_JOINED)
 
 

@@ -145,7 +145,7 @@ def pack_paths(paths: list[str]) -> tuple[list[str], list[int]]:
 def unpack_paths(distinct: Sequence[str], number_of: Sequence[int]) -> list[str]:
     """Return the tag path of each link; raise ValueError for an index out of range."""
     if not set(map(type, distinct)) <= {str} or not set(map(type, number_of)) <= {int}:
-        raise ValueError("tag paths must be texts, and their numbers integers")
+        raise ValueError("tag paths must be strings, and their numbers integers")
     if number_of and not 0 <= min(number_of) <= max(number_of) < len(distinct):
         raise ValueError(f"a link has a tag path number outside 0 to {len(distinct) - 1}")
     return [distinct[number] for number in number_of]

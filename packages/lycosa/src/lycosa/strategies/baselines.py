@@ -18,14 +18,14 @@ from lycosa.strategies.parents import MergedPriorities, PriorityFromParents, lin
 
 
 class TableEstimator:
-    """Base of estimators that rank rows by the table alone and keep no state of their own."""
+    """Base of estimators that rank rows by the table alone. `state` and `restore` are needed for snapshots even so."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         return step.children
 
 
 class SpillableEstimator(TableEstimator):
-    """Base of table estimators whose rows can be spilled to disk: there is no state to store (see core/spilled.py)."""
+    """Base of table estimators whose rows can be spilled to disk (core/spilled_rows.py)."""
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
         return {}

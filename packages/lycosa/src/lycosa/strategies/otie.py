@@ -139,7 +139,7 @@ class Otie(CashFlow):
         self.predicted_[rows] = np.maximum(self.predicted_[rows], predicted)
 
     def revise(self, row: int, cash: float) -> float:
-        """Return the cash after the change by equation 3."""
+        """Return a row's cash, raised or lowered by its relevance (equation 3)."""
         r = self.relevance(float(self.beta_[row]))
         x = 2 * r - 1
         return cash * (1 + max(-1.0, self.a * float(np.copysign(abs(x) ** self.d, x))))

@@ -105,7 +105,7 @@ def unit(rows: NDArray[Any]) -> NDArray[Any]:
     return unit_rows
 
 
-def digest() -> str:
+def vectors_digest() -> str:
     return _model().pieces.digest
 
 
@@ -227,7 +227,7 @@ def _model() -> _Model:
 # wordllama when Lycosa is built or installed (hatch_build.py). Words are split by byte-pair encoding, as in training:
 # the pair that forms the earliest piece of the list is joined first.
 
-HERE = Path(__file__).parent / "word_vectors"
+VECTORS_DIRECTORY = Path(__file__).parent / "word_vectors"
 FILES = ("vectors.npy", "pieces.json")
 DIMENSIONS = 256
 STEPS = 320  # a vector of length 1 is stored as int8 multiples of 1 / STEPS; rounding errors cancel in sums
@@ -252,7 +252,7 @@ class Pieces:
 
     @staticmethod
     @cache
-    def load(directory: Path = HERE) -> Pieces:
+    def load(directory: Path = VECTORS_DIRECTORY) -> Pieces:
         try:
             header = json.loads((directory / FILES[1]).read_text(encoding="utf-8"))
             names, lengths, digest = list(map(str, header["pieces"])), header["lengths"], str(header["digest"])

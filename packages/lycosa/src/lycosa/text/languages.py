@@ -47,7 +47,7 @@ _PRIMARY = re.compile(r"\s*([A-Za-z]+)")
 
 @lru_cache(maxsize=1024)
 def code_of(declared: str, default: str = "") -> str:
-    """Return the code of the first declared language; empty without a stemmer, the default if none is declared."""
+    """Return the code of the first declared language: empty if it has no stemmer, `default` if none is declared."""
     match = _PRIMARY.match(declared[:40])
     name = match[1].lower() if match else ""
     if name in _CODES:

@@ -233,7 +233,9 @@ class _Collected(Account):
     def count(self) -> None:
         self.entries += 1
         if self.entries > self.most_entries:
-            raise InputError("too-large", f"more than {self.most_entries:,} URLs and topics: use a smaller dump")
+            raise InputError(
+                "too-large", f"the dump has more than {self.most_entries:,} URLs and topics: use a smaller one"
+            )
 
     def _keep(self, urls: list[str], path: str, address: str) -> None:
         """Add a URL by reservoir sampling, so that all URLs of a topic have the same probability."""

@@ -354,7 +354,7 @@ def _is_story(parts: _Fragments, plain: list[int], lines: list[int], shown: list
 
 
 def _misnamed_boilerplate(parts: _Fragments) -> set[int]:
-    """Return the ranges of misnamed boilerplate, which holds most of the text, and the headers of articles."""
+    """Return the ranges that only look like boilerplate: most of the text is in them, or they head an article."""
     prose, unlinked = _sums([n if n >= MIN_PROSE else 0 for n in parts.unlinked]), _sums(parts.unlinked)
     places = parts.covered(ARTICLE + MAIN + BODY)
     return {

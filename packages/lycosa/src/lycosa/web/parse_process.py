@@ -114,7 +114,7 @@ class WorkerPool:
         return JOBS[job].decode(message["result"])
 
     async def run_in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function that runs jobs without blocking the event loop."""
+        """Call a function that runs jobs in a thread, so that the event loop is not blocked."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
 
     def _request(self, job: str, arguments: tuple[Any, ...]) -> dict[str, Any]:

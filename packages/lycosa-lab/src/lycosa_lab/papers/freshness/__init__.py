@@ -34,7 +34,7 @@ FIRST = 100  # random seed of the first web; smaller ones were used for developm
 OTHERS = tuple(name for name in SCHEDULES if name != AUTOMATIC)
 HOUR = 3600.0
 
-Seen = Mapping[str, Detection]  # by detector
+Detections = Mapping[str, Detection]  # by detector
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class FreshnessSize:
     crawled: int = 450
     days: float = 30.0
     hours: tuple[float, ...] = (12.0, 24.0, 72.0)  # budgets: hours between two checks of a page
-    drawn: int = 500  # pairs of page versions drawn in each web
+    pairs: int = 500  # pairs of page versions drawn in each web
 
 
 QUICK = FreshnessSize(2, 240, 6, 70, 10.0, (24.0,), 40)
@@ -56,7 +56,7 @@ def findings(bench: Bench) -> Findings:
     size = QUICK if bench.quick else FreshnessSize()
     first = FIRST + 1000 * bench.random_seed
     worlds = [FreshnessScenario(first + i, size.pages, size.hosts, size.crawled, size.days) for i in range(size.webs)]
-    judge = partial(detect_world, count=size.drawn, out=bench.out)
+    judge = partial(detect_world, count=size.pairs, out=bench.out)
     seen = map_parallel(judge, worlds, bench.workers, "judging pairs of versions", bench.progress)
     together = pooled(seen)
     crawled = map_parallel(partial(crawl_scenario, out=bench.out), worlds, bench.workers, "crawling", bench.progress)
@@ -78,7 +78,7 @@ def findings(bench: Bench) -> Findings:
         f"{size.webs} changing webs of {size.pages} pages, crawled for a topic each; "
         f"{sum(len(one.pages) for one in crawled)} relevant pages and seeds in all are watched for {size.days:g} days "
         f"of virtual time by the engine itself, with {len(SCHEDULES)} schedules and {len(size.hours)} budgets: "
-        f"{sum(one.looks for one in watched):,} looks. Hosts tell the truth and lies in headers (ETag, Last-Modified), "
+        f"{sum(one.checks for one in watched):,} checks. Hosts send true and false headers (ETag, Last-Modified), "
         "and pages change for good and cosmetically: never, at constant rates, daily and in bursts.",
         {"quick": bench.quick, "random_seed": bench.random_seed, "size": asdict(size),
          "webs": [asdict(world) for world in worlds], "schedules": list(SCHEDULES)},
@@ -119,8 +119,8 @@ def table_freshness(runs: Runs) -> ReportTable:
             "" if name == AUTOMATIC else str(runs.ahead(AUTOMATIC, name, every)),
             runs.interval(name, every, "age").mean,
             *(runs.share(name, every, *pair)
-              for pair in (("looks", "watched"), ("unmodified", "looks"), ("other", "watched"))),
-            runs.interval(name, every, "lied").mean,
+              for pair in (("checks", "watched"), ("unmodified", "checks"), ("other", "watched"))),
+            runs.interval(name, every, "false_304s").mean,
         ]
         for every in runs.budgets
         for name in SCHEDULES
@@ -128,15 +128,15 @@ def table_freshness(runs: Runs) -> ReportTable:
     return ReportTable(
         "freshness-schedules", "Freshness under the same budget",
         (
-            "a look every", "schedule", "freshness", "automatic less it", "age, days", "looks a page",
-            "of them 304", "other requests a page", "lost to false 304s",
+            "budget: a check every", "schedule", "freshness", "automatic minus it", "age, days", "checks per page",
+            "of these 304", "other requests per page", "lost to false 304s",
         ),
         rows,
         note="Freshness: relevance-weighted share of the watched pages whose copy lacks no real change, mean over the "
         "time of the watch, with 95 % intervals over webs; differences are paired. "
         "Age: days since the first change that a copy lacks, 0 for fresh ones, by relevance. Other requests "
         "(robots.txt, probes) use the budget. A page counts until it moves or vanishes, and not while it is about "
-        "another topic. Lost to false 304s: the share that was outdated after its host had answered 304.",
+        "another topic. Lost to false 304s: the share that was outdated after its host had returned 304.",
     )  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def figure_days(runs: Runs, every: float) -> ReportFigure:
     )  # fmt: skip
 
 
-def table_detection(seen: Seen) -> ReportTable:
+def table_detection(seen: Detections) -> ReportTable:
     first = next(iter(seen.values()))
     differ = first.count(True, True) + first.count(True, False)
     return ReportTable(
@@ -172,19 +172,19 @@ def ahead_of_all(runs: Runs) -> Ruling:
 
     def ruling(every: float, name: str) -> Ruling:
         ours, theirs = (runs.values(schedule, every) for schedule in (AUTOMATIC, name))
-        what = f"freshness with one look a page every {format_duration(every)}"
-        return compare(ours, theirs, webs, most=1, names=(AUTOMATIC, name), noun=what)
+        noun = f"freshness with one check per page every {format_duration(every)}"
+        return compare(ours, theirs, webs, maximum=1, names=(AUTOMATIC, name), noun=noun)
 
     return combine_rulings(ruling(every, name) for every in runs.budgets for name in OTHERS)
 
 
 @claim_of(SOURCE, "No method alone has a better F1 than the default")
-def default_is_best(seen: Sequence[Seen]) -> Ruling:
+def default_is_best(seen: Sequence[Detections]) -> Ruling:
     """Claim: no detector alone has a better F1 than the default; F1 is compared per web."""
     scores = {name: [one[name].scores[2] for one in seen] for name in seen[0]}
     webs = [str(web) for web in range(len(seen))]
     return combine_rulings(
-        compare(f1, scores[DEFAULT], webs, most=1, names=(name, DEFAULT), noun="F1", expect="not better")
+        compare(f1, scores[DEFAULT], webs, maximum=1, names=(name, DEFAULT), noun="F1", expect="not better")
         for name, f1 in scores.items()
         if name != DEFAULT
     )

@@ -52,8 +52,8 @@ class DetectionReader:
     def snapshot(self, number: int, t: float, fetched: int) -> Snapshot:
         url = self.pages[number]
         page, body, kind = self._page(number, t, fetched)
-        about = self.web.topic(url, self.web.start) or self.web.topics[0]
-        topic = self.topics.setdefault(about, VectorJudge(self.web.query(about)))
+        topic_name = self.web.topic(url, self.web.start) or self.web.topics[0]
+        topic = self.topics.setdefault(topic_name, VectorJudge(self.web.query(topic_name)))
         reading = self.words.read(page)
         return Snapshot(
             url, body, kind, page.title, page.text, page.links.urls, reading.simhash,

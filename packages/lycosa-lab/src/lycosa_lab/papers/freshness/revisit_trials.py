@@ -87,13 +87,13 @@ def _crawl(world: FreshnessScenario, place: Path) -> CrawledPages:
     pages: dict[str, tuple[float, float]] = {}
 
     async def run() -> float:
-        going = crawl(
+        running = crawl(
             web.query(topic), seeds, out=place, space=world.space(web), clock=clock, budget=world.crawled,
             strategy="best-first", sitemaps=False,
         )  # fmt: skip
-        async for visit in going:
-            assert going.engine is not None
-            least = going.engine.judge.threshold
+        async for visit in running:
+            assert running.engine is not None
+            least = running.engine.judge.threshold
             # same choice of pages and same weights as the RevisitScheduler
             if visit.is_page and (visit.node in seeds or visit.was_relevant(least)):
                 weight = max(visit.relevance, least) if visit.node in seeds else visit.relevance
@@ -122,25 +122,27 @@ def _watch(trial: RevisitTrial, out: Path) -> Upkeep:
         "feeds": False,  # not needed here; they would double the run time
     }
     options = Options.from_mapping({**vars(Directory.read_options(place)), **changes}, "freshness")
-    looks: dict[str, list[PageCheck]] = {url: [] for url in crawled.pages}
+    checks: dict[str, list[PageCheck]] = {url: [] for url in crawled.pages}
     sent: defaultdict[str, int] = defaultdict(int)
 
     async def run() -> str:
-        asked = CrawlRequest(options, place, space=world.space(web), clock=clock, resuming=True, keeping=RevisitPlan())
-        going = Crawl(asked)
-        async for visit in going:
-            if visit.node not in looks or visit.kind != "revisit":
+        resumed = CrawlRequest(
+            options, place, space=world.space(web), clock=clock, resuming=True, revisit_plan=RevisitPlan()
+        )
+        running = Crawl(resumed)
+        async for visit in running:
+            if visit.node not in checks or visit.kind != "revisit":
                 sent["other"] += bool(visit.address)
                 continue
-            looks[visit.node].append(PageCheck(visit.started, visit.outcome, visit.status))
-        return going.engine.ending if going.engine is not None else ""
+            checks[visit.node].append(PageCheck(visit.started, visit.outcome, visit.status))
+        return running.engine.ending if running.engine is not None else ""
 
     ending = run_virtual(run(), start=crawled.ended)
     if "time" not in ending:
-        raise LycosaError(f"the watch {trial.key} ended early: {ending}")
+        raise LycosaError(f"the revisit trial {trial.key} ended early: {ending}")
     start = EPOCH + crawled.ended
     end = start + world.days * DAY
     pages = [timeline(web, url, weight, at, start, end) for url, (at, weight) in crawled.pages.items()]
-    upkeep = measure(pages, [looks[page.url] for page in pages], start, end, sent["other"])
+    upkeep = measure(pages, [checks[page.url] for page in pages], start, end, sent["other"])
     shutil.rmtree(place, ignore_errors=True)
     return upkeep

@@ -65,7 +65,7 @@ class PageCheck(NamedTuple):
     status: int
 
     @property
-    def brought(self) -> bool:
+    def has_body(self) -> bool:
         """True if the response had a body; a 304 leaves the copy as it was."""
         return self.outcome in ("ok", "unchanged") and self.status != 304
 
@@ -76,10 +76,10 @@ class Upkeep:
 
     freshness: float  # mean over time of the weighted share of pages with a current copy
     age: float  # weighted mean of the days since the first change that the copy lacks, 0 for fresh copies
-    lied: float  # weighted share of time in which a copy was outdated after its host had returned 304
+    false_304s: float  # weighted share of time in which a copy was outdated after its host had returned 304
     days: list[float]  # freshness day by day
     watched: int  # number of pages
-    looks: int
+    checks: int
     unmodified: int  # responses with status 304
     other: int  # requests for robots.txt, sitemaps, probes, redirect targets
 
@@ -118,24 +118,24 @@ def share_over_time(
 
 
 def measure(
-    pages: Sequence[Timeline], looks: Sequence[Sequence[PageCheck]], start: float, end: float, other: int = 0
+    pages: Sequence[Timeline], checks: Sequence[Sequence[PageCheck]], start: float, end: float, other: int = 0
 ) -> Upkeep:
-    """Measure a watch from `start` to `end`; `looks` has the checks of each page in order."""
+    """Measure a watch from `start` to `end`; `checks` has the checks of each page in order."""
     fresh = []
-    aged = lied = whole = 0.0  # integrals over weight and counted time
-    for page, own in zip(pages, looks, strict=True):
+    aged = false_304s = whole = 0.0  # integrals over weight and counted time
+    for page, own in zip(pages, checks, strict=True):
         whole += page.weight * sum(b - a for a, b in page.counts)
-        good, stale = spans([page.fetched, *(look.at for look in own if look.brought)], page.changes, end)
+        good, stale = spans([page.fetched, *(check.at for check in own if check.has_body)], page.changes, end)
         fresh.append(intersection(good, page.counts))
         for since, until in stale:
-            denied = min((look.at for look in own if look.status == 304 and since <= look.at < until), default=until)
+            denied = min((one.at for one in own if one.status == 304 and since <= one.at < until), default=until)
             for a, b in intersection([(since, until)], page.counts):
                 aged += page.weight * ((b - since) ** 2 - (a - since) ** 2) / 2
-                lied += page.weight * max(0.0, b - max(a, denied))
+                false_304s += page.weight * max(0.0, b - max(a, denied))
     counts = [page.counts for page in pages]
     mean, days = share_over_time([page.weight for page in pages], fresh, counts, start, end)
-    unmodified = sum(look.status == 304 for own in looks for look in own)
+    unmodified = sum(check.status == 304 for own in checks for check in own)
     return Upkeep(
-        mean, aged / whole / DAY if whole else math.nan, lied / whole if whole else math.nan, days, len(pages),
-        sum(map(len, looks)), unmodified, other,
+        mean, aged / whole / DAY if whole else math.nan, false_304s / whole if whole else math.nan, days, len(pages),
+        sum(map(len, checks)), unmodified, other,
     )  # fmt: skip

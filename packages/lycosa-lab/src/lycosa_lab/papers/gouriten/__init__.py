@@ -14,9 +14,9 @@ from lycosa_lab.findings import INDEPENDENT, Claim, Findings, ReportFigure, Repo
 from lycosa_lab.papers import Bench
 from lycosa_lab.papers.gouriten import claims, graphs
 from lycosa_lab.papers.gouriten import measurements as measured
-from lycosa_lab.papers.gouriten.claims import FEATURES, LEADERS, PLAYERS
+from lycosa_lab.papers.gouriten.claims import FEATURES, TABLE_6, TABLE_7
 from lycosa_lab.papers.gouriten.graphs import CORPUS, GENERATED, Crawls, crawl, generated, seeds_for
-from lycosa_lab.papers.gouriten.measurements import BATCHES, BEYOND, MODELS, AlteredGreedy, Fits, ForcedSequences
+from lycosa_lab.papers.gouriten.measurements import BATCHES, MODELS, UNTABULATED, AlteredGreedy, Fits, ForcedSequences
 from lycosa_lab.trial_strategies import ORACLE
 
 
@@ -28,10 +28,10 @@ def findings(bench: Bench) -> Findings:
     every = [*of_corpus, *like]
     sets, made_sets = (2, 1) if bench.quick else (10, 10)
     altered = AlteredGreedy(bench, every, 1)
-    strategies = [*LEADERS.values(), *PLAYERS.values(), *BATCHES.values(), *measured.ORIGINAL.values()]
-    crawls = crawl(bench, of_corpus, [*strategies, *BEYOND.values()], sets=sets)
+    strategies = [*TABLE_7.values(), *TABLE_6.values(), *BATCHES.values(), *measured.ORIGINAL.values()]
+    crawls = crawl(bench, of_corpus, [*strategies, *UNTABULATED.values()], sets=sets)
     crawls.results |= crawl(bench, like, strategies, sets=made_sets).results
-    labelled = crawl(bench, every, list(LEADERS.values()), sets=sets, mode=INDEPENDENT)
+    labelled = crawl(bench, every, list(TABLE_7.values()), sets=sets, mode=INDEPENDENT)
     fits = Fits({graph.name: graph.guide for graph in every}, bench.random_seed)
     forced = ForcedSequences(bench, crawls)
     parts: list[ReportTable | ReportFigure] = [
@@ -60,7 +60,7 @@ def findings(bench: Bench) -> Findings:
             "graphs": {
                 graph.name: {"steps": list(graph.steps), "seeds": seeds_for(graph.subject)} for graph in every
             },
-            "strategies": {**LEADERS, **PLAYERS, **BEYOND},
+            "strategies": {**TABLE_7, **TABLE_6, **UNTABULATED},
         },
         [*remarks, *crawls.remarks(), *labelled.remarks()],
     )  # fmt: skip
@@ -91,13 +91,13 @@ def all_claims(altered: AlteredGreedy, crawls: Crawls, fits: Fits, forced: Force
     for watched in (claims.distance_falls, claims.ne_loses_ground, claims.regression_catches_up):
         yield watched(forced.compared())
     yield claims.no_winner(forced.best_by_quarter())
-    yield claims.bandits_alike(crawls.compared(PLAYERS))
-    yield claims.steadier(crawls.compared({**LEADERS, **PLAYERS}, claims.LONG_RUN))
-    for leading in claims.ON_TABLE_7:
-        yield leading(crawls.compared(LEADERS))
-    for late in claims.LATE:
-        yield late(crawls.compared(LEADERS, claims.LONG_RUN))
-    beside = crawls.compared({**LEADERS, **BEYOND})
-    yield claims.original_no_better(beside, {"opic-original": "opic-alpha"})
+    yield claims.bandits_alike(crawls.compared(TABLE_6))
+    yield claims.bandits_steadier(crawls.compared({**TABLE_7, **TABLE_6}, claims.LONG_RUN))
+    for claim in claims.TABLE_7_CLAIMS:
+        yield claim(crawls.compared(TABLE_7))
+    for claim in claims.LONG_RUN_CLAIMS:
+        yield claim(crawls.compared(TABLE_7, claims.LONG_RUN))
+    compared = crawls.compared({**TABLE_7, **UNTABULATED})
+    yield claims.original_no_better(compared, {"opic-original": "opic-alpha"})
     pairs = {"sl_n": "fl_n", "sl_e": "fl_e", "sl_ne": "fl_ne", "lr_sl": "lr_fl"}
-    yield claims.second_level_no_better(beside, pairs)
+    yield claims.second_level_no_better(compared, pairs)

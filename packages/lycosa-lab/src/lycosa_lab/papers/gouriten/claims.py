@@ -27,7 +27,7 @@ LONG_RUN = 10_000
 
 # The estimators of table 7: name in the paper -> our spec.
 BANDIT = "mab_var,epsilon=0.2,reset=200"
-LEADERS = {
+TABLE_7 = {
     "bfs": "breadth-first",
     "opic": "opic-alpha",
     "n": "fl_n",
@@ -37,7 +37,7 @@ LEADERS = {
     "mab_var-0.2-200": BANDIT,
 }
 # The bandits of table 6.
-PLAYERS = {
+TABLE_6 = {
     "mab_epsilon": "mab_epsilon",
     "mab_first": "mab_first",
     "mab_var-0.1-1000": "mab_var,epsilon=0.1,reset=1000",
@@ -63,7 +63,7 @@ def _best(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]) ->
     return _relative(yardstick.get(outcome.start, outcome), results, budgets)
 
 
-SCORE = Measure("score relative to greedy's", _relative, most=_best)
+SCORE = Measure("score relative to greedy's", _relative, maximum=_best)
 DISTANCE = Measure("distance to the oracle's choice", lambda *_: np.zeros(0))
 
 
@@ -275,17 +275,17 @@ def no_winner(best: Mapping[str, Sequence[str]]) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.2", "The bandits are comparable with each other")
 def bandits_alike(crawls: CrawlComparison) -> Ruling:
-    return crawls.ahead(combinations(PLAYERS.values(), 2), [SCORE], expect="alike")
+    return crawls.ahead(combinations(TABLE_6.values(), 2), [SCORE], expect="alike")
 
 
 @claim_of(f"{PAPER}, 8.2", "The bandits' scores are stable over the steps, unlike those of the other estimators")
-def steadier(crawls: CrawlComparison) -> Ruling:
+def bandits_steadier(crawls: CrawlComparison) -> Ruling:
     """Claim: the least steady bandit has a higher ratio of smallest to largest score than n, e, ne and lr_fl."""
     steady = {
         name: np.array([min(row) / max(row) if max(row) else math.nan for row in rows.tolist()])
         for name, rows in crawls.values[SCORE].items()
     }
-    bandits = np.min([steady[name] for name in PLAYERS.values()], axis=0)
+    bandits = np.min([steady[name] for name in TABLE_6.values()], axis=0)
     rest = np.max([steady[name] for name in (*HEURISTICS, "lr_fl")], axis=0)
     names = "the least steady bandit", "the steadiest of the others"
     return untested_if_short(
@@ -299,7 +299,7 @@ def bfs_and_opic_worst(crawls: CrawlComparison) -> Ruling:
 
 
 @claim_of(f"{PAPER}, 8.2", "n is behind e and ne at first, and ahead of them late")
-def n_comes_late(crawls: CrawlComparison) -> Ruling:
+def n_overtakes_e_and_ne(crawls: CrawlComparison) -> Ruling:
     n, *two = HEURISTICS
     return first_and_last(crawls, [(other, n) for other in two], [(n, other) for other in two])
 
@@ -338,8 +338,8 @@ def no_better(crawls: CrawlComparison, pairs: Mapping[str, str]) -> Ruling:
     return crawls.ahead(pairs.items(), [SCORE], expect="not better")
 
 
-ON_TABLE_7 = (bfs_and_opic_worst, e_and_ne_alike, bandit_steady)
-LATE = (n_comes_late, e_and_ne_early, regression_late)  # claims on table 7 about the long run
+TABLE_7_CLAIMS = (bfs_and_opic_worst, e_and_ne_alike, bandit_steady)
+LONG_RUN_CLAIMS = (n_overtakes_e_and_ne, e_and_ne_early, regression_late)  # claims on table 7 about the long run
 
 original_no_better = claim_of(f"{PAPER}, 8.2", "The original OPIC, without weights, is no improvement on opic")(
     no_better

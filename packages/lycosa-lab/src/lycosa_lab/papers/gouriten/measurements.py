@@ -19,16 +19,16 @@ from lycosa_lab.judgements import Judgements
 from lycosa_lab.measures import Floats, geometric_mean, pearson, r_squared, steps_to
 from lycosa_lab.papers import Bench
 from lycosa_lab.papers.gouriten import claims as paper
-from lycosa_lab.papers.gouriten.claims import BANDIT, DISTANCE, FEATURES, LEADERS, PLAYERS, paper_value
+from lycosa_lab.papers.gouriten.claims import BANDIT, DISTANCE, FEATURES, TABLE_6, TABLE_7, paper_value
 from lycosa_lab.papers.gouriten.graphs import CORPUS, GENERATED, GROUPS, Crawls, Dataset, crawl
 from lycosa_lab.tables import YARDSTICKS
 from lycosa_lab.trial_strategies import LOOK_AHEAD, ORACLE
 
 ORIGINAL = {"opic, original": "opic-original"}
 # Mentioned in the paper without numbers. The second level is slow, so it runs on the corpus only.
-BEYOND = {**ORIGINAL, "sl_n": "sl_n", "sl_e": "sl_e", "sl_ne": "sl_ne", "lr_sl": "lr_sl"}
+UNTABULATED = {**ORIGINAL, "sl_n": "sl_n", "sl_e": "sl_e", "sl_ne": "sl_ne", "lr_sl": "lr_sl"}
 # A crawl of 100,000 steps on graphs of millions of nodes takes minutes.
-CHEAP = {name: LEADERS[name] for name in ("bfs", "opic", "n", "e", "ne")} | ORIGINAL
+CHEAP = {name: TABLE_7[name] for name in ("bfs", "opic", "n", "e", "ne")} | ORIGINAL
 OPTIMUM = "oracle, looking ahead"  # a lower bound of the optimum; future work in the paper
 BATCHES = {batch: f"{ORACLE},batch={batch},dry=random" for batch in paper.DEGRADATION}
 
@@ -142,11 +142,11 @@ def score_table(
 
 
 def table_6(crawls: Crawls) -> ReportTable:
-    return score_table("gouriten-table-6", "Table 6: global score of the bandits", crawls, PLAYERS, paper.BANDITS)
+    return score_table("gouriten-table-6", "Table 6: global score of the bandits", crawls, TABLE_6, paper.BANDITS)
 
 
 def table_7(crawls: Crawls) -> ReportTable:
-    return score_table("gouriten-table-7", "Table 7: global score of the estimators", crawls, LEADERS, paper.GLOBAL)
+    return score_table("gouriten-table-7", "Table 7: global score of the estimators", crawls, TABLE_7, paper.GLOBAL)
 
 
 def table_7_large(crawls: Crawls) -> ReportTable:
@@ -158,7 +158,7 @@ def table_7_large(crawls: Crawls) -> ReportTable:
 
 def table_beyond(crawls: Crawls) -> ReportTable:
     """Return the table of strategies that the paper only mentions: the original OPIC and the second level."""
-    ours = {group: crawls.global_scores(group, BEYOND if group == CORPUS else ORIGINAL) for group in crawls.groups}
+    ours = {group: crawls.global_scores(group, UNTABULATED if group == CORPUS else ORIGINAL) for group in crawls.groups}
     return ReportTable(
         "gouriten-section-8-2", "Section 8.2: global score of what the paper tried besides",
         *_by_step("estimator", ours), crawls.mode,
@@ -174,7 +174,7 @@ def figures_3(crawls: Crawls) -> list[ReportFigure]:
 def _figure_3(crawls: Crawls, group: str, graph: str) -> ReportFigure:
     plan = crawls.results[graph][1].experiment
     steps = steps_to(plan.budget)
-    drawn = {OPTIMUM: LOOK_AHEAD, "oracle": ORACLE, **LEADERS}
+    drawn = {OPTIMUM: LOOK_AHEAD, "oracle": ORACLE, **TABLE_7}
     lines = {label: crawls.curve(graph, text, plan.budget) for label, text in drawn.items()}
     suffix, by_labels = crawls.suffixes
     return ReportFigure(

@@ -94,11 +94,11 @@ def findings(bench: Bench) -> Findings:
         f"The paper has no measurements. What it says was measured on {len(subjects)} topics, in crawls of "
         f"{plan.budget:,} pages, and on changed versions of pages.",
         {"by string": plan.as_dict(), "by score": by_score.as_dict(), "strings": strings},
-        bench.how_weighed(len(subjects)) + remarks_of(runs),
+        bench.verdict_notes(len(subjects)) + remarks_of(runs),
     )  # fmt: skip
 
 
-def cleaner(crawls: CrawlComparison, one: str, other: str) -> Ruling:
+def more_relevant_share(crawls: CrawlComparison, one: str, other: str) -> Ruling:
     """Claim: by labels, a larger share of the first crawler's pages than of the other's is relevant."""
     pages = [crawls.at(crawls.budgets[-1]).mean(name, PAGES) for name in (one, other)]
     more = f"Pages fetched: {pages[0]:.0f} and {pages[1]:.0f}."
@@ -109,18 +109,18 @@ ON_CRAWLS: list[Callable[[CrawlComparison], Claim]] = [
     claim_of(
         f"{SOURCE}, I; III, Algorithm",
         "A crawler that follows relevant pages only fetches fewer irrelevant ones than one that follows all.",
-    )(lambda crawls: cleaner(crawls, "personalised", "breadth-first")),
+    )(lambda crawls: more_relevant_share(crawls, "personalised", "breadth-first")),
     claim_of(
         f"{SOURCE}, II, Relevance Calculation, 2)",
         "Following irrelevant pages up to a limit finds relevant pages behind them that would be missed.",
     )(lambda crawls: crawls.ahead([("personalised,levels=1", "personalised")], [RECALL])),
     claim_of(
         f"{SOURCE}, II, Relevance Calculation, 2)", "Link scores let a crawler spend less time on irrelevant pages."
-    )(lambda crawls: cleaner(crawls, "link-score", "breadth-first")),
+    )(lambda crawls: more_relevant_share(crawls, "link-score", "breadth-first")),
     claim_of(
         f"{SOURCE}, II, Relevance Calculation, 2)",
         "Without the links that score below a threshold (URL optimisation) more of what is fetched is relevant.",
-    )(lambda crawls: cleaner(crawls, "url-optimisation", "link-score")),
+    )(lambda crawls: more_relevant_share(crawls, "url-optimisation", "link-score")),
 ]
 
 

@@ -191,7 +191,7 @@ KEPT = (
 
 
 @dataclass
-class Seen:
+class Detected:
     change: str
     sort: Sort
     pages: int
@@ -214,10 +214,10 @@ def editions(count: int) -> Iterator[tuple[str, str]]:
         yield web.response(url, version=0).body.decode(), web.response(url, version=1).body.decode()
 
 
-def run_detectors(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random_seed: int = 0) -> list[Seen]:
-    def seen(name: str, sort: Sort, pairs: Sequence[tuple[str, str]]) -> Seen:
+def run_detectors(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random_seed: int = 0) -> list[Detected]:
+    def seen(name: str, sort: Sort, pairs: Sequence[tuple[str, str]]) -> Detected:
         by = {detector: sum(keep(old) != keep(new) for old, new in pairs) for detector, keep in DETECTORS.items()}
-        return Seen(name, sort, len(pairs), by)
+        return Detected(name, sort, len(pairs), by)
 
     counts = []
     for name, (sort, make) in CHANGES.items():
@@ -227,12 +227,12 @@ def run_detectors(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), r
     return [*counts, seen("the next edition of a news page", "content", pairs)] if pairs else counts
 
 
-def detection_rate(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -> float:
+def detection_rate(seen: Sequence[Detected], detector: str, sorts: Sequence[Sort]) -> float:
     chosen = [each for each in seen if each.sort in sorts]
     return sum(each.by[detector] for each in chosen) / max(1, sum(each.pages for each in chosen))
 
 
-def table_of(key: str, title: str, seen: Sequence[Seen], note: str) -> ReportTable:
+def table_of(key: str, title: str, seen: Sequence[Detected], note: str) -> ReportTable:
     rows: list[list[Cell]] = [
         [each.change, each.sort, each.pages, *(each.share(name) for name in DETECTORS)] for each in seen if each.pages
     ]
@@ -262,7 +262,7 @@ SOURCE = "Trivedi et al. 2014"
 TREES = f"{SOURCE}, II, Change Detection, 2)"
 
 
-def missed_changes(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("content", "structure")) -> str:
+def missed_changes(seen: Sequence[Detected], detector: str, sorts: Sequence[Sort] = ("content", "structure")) -> str:
     return "; ".join(
         f"{each.change} ({each.share(detector):.1%} seen)"
         for each in seen
@@ -271,7 +271,7 @@ def missed_changes(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = 
 
 
 @claim_of(f"{SOURCE}, III, Change Detection", "A page whose checksum is the same has not changed.")
-def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
+def checksum_sees_all(seen: Sequence[Detected]) -> Ruling:
     """Claim: the checksum detects every visible change on every page."""
     unseen = missed_changes(seen, "checksum")
     return decide(
@@ -280,7 +280,7 @@ def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
 
 
 @claim_of(f"{SOURCE}, III, Change Detection", "A page whose checksum is another one has changed.")
-def no_false_alarm(seen: Sequence[Seen]) -> Ruling:
+def no_false_alarm(seen: Sequence[Detected]) -> Ruling:
     """Claim: the checksum of every unchanged page stays the same."""
     idle, cosmetic = detection_rate(seen, "checksum", ("none",)), detection_rate(seen, "checksum", ("cosmetic",))
     return decide(
@@ -291,7 +291,7 @@ def no_false_alarm(seen: Sequence[Seen]) -> Ruling:
 
 
 @claim_of(TREES, "Comparing document trees level by level finds structural changes.")
-def trees_see_structure(seen: Sequence[Seen]) -> Ruling:
+def trees_see_structure(seen: Sequence[Detected]) -> Ruling:
     """Claim: the tree detects every structural change on every page."""
     unseen, blind = missed_changes(seen, "tree", ("structure",)), missed_changes(seen, "tree", ("content",))
     return decide(

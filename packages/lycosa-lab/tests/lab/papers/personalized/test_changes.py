@@ -87,8 +87,8 @@ def test_change_claims_follow_detections() -> None:
     every = dict.fromkeys(DETECTORS, 10)
     none = dict.fromkeys(DETECTORS, 0)
     good, bad = (
-        [changes.Seen("same", "none", 10, idle)]
-        + [changes.Seen(name, sort, 10, by) for name, (sort, _) in CHANGES.items() if sort in ("content", "structure")]
+        [changes.Detected("same", "none", 10, idle)]
+        + [changes.Detected(name, sort, 10, by) for name, (sort, _) in CHANGES.items() if sort in ("content", "structure")]
         for idle, by in ((none, every), (every, none))
     )
     for seen, xml, verdict in ((good, 50, "holds"), (bad, 99, "does not hold")):

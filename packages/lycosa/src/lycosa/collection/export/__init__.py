@@ -39,9 +39,9 @@ class ExportFormat:
     suffixes: tuple[str, ...]
     how_to_open: str  # hint on opening the file, with a placeholder `{}`
     streams: bool = False  # can be written to stdout
-    archive: bool = False  # requires the archive
-    versions: str = "current"  # versions of a page exported by default: "current" or "all"
-    versions_optional: bool = False  # True if `versions` can be chosen
+    needs_archive: bool = False  # requires the archive
+    default_versions: str = "current"  # versions of a page exported by default: "current" or "all"
+    versions_optional: bool = False  # True if other versions can be chosen
 
 
 FORMATS = {
@@ -59,13 +59,15 @@ FORMATS = {
             "parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", versions_optional=True,
         ),
         ExportFormat(
-            "warc", warc_export.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True,
+            "warc", warc_export.write, (".warc.gz",), "any WARC tool, as in: warcio index {}",
+            needs_archive=True, default_versions="all", versions_optional=True,
         ),
         ExportFormat(
-            "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True,
+            "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there",
+            needs_archive=True, default_versions="all", versions_optional=True,
         ),
-        ExportFormat("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
-        ExportFormat("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),
+        ExportFormat("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, needs_archive=True),
+        ExportFormat("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, needs_archive=True),
         ExportFormat(
             "records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", streams=True,
         ),
@@ -122,7 +124,7 @@ def export(
             respect=respect,
             progress=progress,
         )
-        if kind.archive and pages.total and not pages.archived:
+        if kind.needs_archive and pages.total and not pages.archived:
             message = f"{directory} has no archive of these pages (--no-archive), and {kind.name} is made from it"
             raise InputError("no-archive", f"{message}: choose jsonl, csv or parquet")
         bom = BOM_UTF8 if excel else b""
@@ -154,11 +156,11 @@ def _remarks_on(pages: Selection, everything: bool) -> list[str]:
 def _choose_versions(wanted: str, kind: ExportFormat) -> str:
     if wanted not in ("", "current", "all"):
         raise InputError("bad-value", f"--versions {wanted!r} is unknown: choose all or current")
-    if wanted and wanted != kind.versions and not kind.versions_optional:
+    if wanted and wanted != kind.default_versions and not kind.versions_optional:
         versioned = ", ".join(form.name for form in FORMATS.values() if form.versions_optional)
         message = f"{kind.name} has only the current version of a page; --versions {wanted} works with {versioned}"
         raise InputError("conflicting-options", message)
-    return wanted or kind.versions
+    return wanted or kind.default_versions
 
 
 def choose_format(form: str, name: str) -> ExportFormat:

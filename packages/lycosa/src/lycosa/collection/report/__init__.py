@@ -31,7 +31,7 @@ from lycosa.collection.report.cards import MAX_TITLE_LENGTH, Cards, topic_highli
 from lycosa.collection.report.figures import Freshness, ReportFigures
 from lycosa.collection.tally import CHANGE_KINDS
 from lycosa.collection.view import CrawlView
-from lycosa.core.budget import EXHAUSTED, REFRESHED, format_spending
+from lycosa.core.budget import EXHAUSTED, NOTHING_DUE, format_spending
 from lycosa.core.options import DEFAULT_STRATEGY, Options, default_of, flag_of
 from lycosa.drawing.formats import score
 from lycosa.drawing.templates import environment
@@ -210,7 +210,7 @@ def _steps(report: ReportFigures) -> Iterator[tuple[str, str]]:
     name = report.quoted_directory
     if report.running:
         yield f"lycosa show {name}", "Show the progress of the running crawl. This report is not updated."
-    elif report.ending == REFRESHED:
+    elif report.ending == NOTHING_DUE:
         yield f"lycosa refresh {name}", "Revisit the pages that are due."
     elif report.ending != EXHAUSTED:
         yield f"lycosa resume {name}{report.budget_option}", "Continue where the crawl stopped."

@@ -346,7 +346,7 @@ def _line(
 
 
 def _trust(kernel: Column, at: int, named: int, positives: int, percentile: float) -> float:
-    """Return the trust in a start page as an example, from 0 to 1: its match or likeness, compared with all pages.
+    """Return how far a start page is trusted as an example, from 0 to 1: its rank by match or likeness among all pages.
 
     Portals are similar to each other, too, so a page that hardly matches the topic is not trusted for its likeness.
     """
