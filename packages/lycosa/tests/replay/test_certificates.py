@@ -84,7 +84,7 @@ def test_authority_rewrites_deleted_certificate(tmp_path: Path) -> None:
 
 def test_authority_raises_for_unwritable_directory(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StoreError, match="cannot keep a certificate in"):
+    with pytest.raises(StoreError, match="cannot write a certificate to"):
         Authority(tmp_path / "file")
 
 
