@@ -21,11 +21,11 @@ ALICE = {"id": "7", "acct": "alice", "display_name": "Alice"}
         (ACCOUNT, "account"),
     ],
 )
-def test_place_of_accounts_hashtags_and_searches(typed: str, expected: str) -> None:
+def test_parse_node_of_accounts_hashtags_and_searches(typed: str, expected: str) -> None:
     assert expected == parse_node(Api("https://social.example").node(typed) or "")[0]
 
 
-def test_place_of_other_urls_is_empty() -> None:
+def test_parse_node_of_other_urls_is_empty() -> None:
     assert ("", "") == parse_node("https://social.example/about")
 
 
@@ -36,12 +36,12 @@ def test_next_page_stays_with_account() -> None:
 
 
 @pytest.mark.parametrize("visibility", ["unlisted", "private", "direct"])
-def test_read_response_drops_non_public_statuses(visibility: str) -> None:
+def test_parse_response_drops_non_public_statuses(visibility: str) -> None:
     statuses = [{"account": ALICE, "visibility": visibility, "content": "<p>secret</p>"}]
     assert "" == parse_response(json.dumps(statuses).encode(), ACCOUNT).text
 
 
-def test_read_response_rejects_invalid_json() -> None:
+def test_parse_response_rejects_invalid_json() -> None:
     with pytest.raises(BadResponse):
         parse_response(b"<html>", ACCOUNT)
 
