@@ -305,8 +305,7 @@ class Merger:
 
     def _new_events(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
         last = -math.inf
-        # labels are recorded in this log first
-        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"
+        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"  # labels are in this log
         for event in log.events(wanted, given=(self.cursors[shard], end)):
             last = max(last, event.ended if isinstance(event, Visit) else getattr(event, "at", last))
             yield last, shard, event

@@ -23,7 +23,7 @@ def test_responses_are_restored_from_log(tmp_path: Path) -> None:
     answers.record(log)
     assert answers.events == []
     again = Answers.recorded(log)
-    assert (again.learned, again.searched) == ({"terms": [1]}, {"engine": ["http://a.test/"]})
+    assert (again.topic_terms, again.searched) == ({"terms": [1]}, {"engine": ["http://a.test/"]})
     assert again.seeds == ["http://a.test/"]
     log.close()
 
@@ -51,6 +51,6 @@ def test_known_terms_are_kept_and_space_is_closed(monkeypatch: pytest.MonkeyPatc
     options = Options(topic="coral", search=["new"], examples=["http://a.test/"])
     request: Any = SimpleNamespace(options=options, make_space=Space, clock=lambda: 0.0, notes=[], space=None)
     answers = asyncio.run(ask(request, Answers({"terms": [1]}, {"old": ["http://a.test/"]})))
-    assert answers.learned == {"terms": [1]}
+    assert answers.topic_terms == {"terms": [1]}
     assert answers.seeds == ["http://a.test/", "http://b.test/"]
     assert (closed, request.notes, len(answers.events)) == ([True], ["one engine failed"], 1)

@@ -43,7 +43,7 @@ def test_compare_interval_around_0_is_untested():
     ids=["identical", "ceiling", "no trial", "nothing", "few"],
 )
 def test_compare_untested_without_possible_difference(given, reason, expect):
-    found = compare(**{"topics": TOPICS, "most": 1, **given}, expect=expect)
+    found = compare(**{"topics": TOPICS, "maximum": 1, **given}, expect=expect)
     assert (UNTESTED, True) == (found.verdict, reason in found.evidence)
 
 

@@ -87,9 +87,7 @@ class ScrapySpace(Space):
         return self._forms.setdefault(form, form)
 
     def trap_filter(self, trap_filter: TrapFilter) -> TrapFilter:
-        """Wrap the trap filter, so that requests of the spider are fetched eventually, in the order of their
-        priorities.
-        """
+        """Wrap the trap filter, so that requests of the spider are fetched eventually and by their priorities."""
         return Priorities(trap_filter, self)
 
     def state(self) -> State:

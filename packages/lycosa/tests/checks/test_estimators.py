@@ -17,7 +17,7 @@ from lycosa.checks.estimators import (
     other_priorities_stay,
     page_with_ten_thousand_links,
 )
-from lycosa.checks.failing import passed
+from lycosa.checks.failing import run_check
 from lycosa.core.protocols import Estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
@@ -49,7 +49,7 @@ def test_estimator_checks_pass_for_shipped_estimators(name: str) -> None:
     first = next(other for other in ESTIMATORS if STRATEGIES[other].module == STRATEGIES[name].module)
     for check in ESTIMATOR_CHECKS:
         if name == first or check not in SLOW:
-            assert check.__name__ == passed(
+            assert check.__name__ == run_check(
                 check, lambda: estimator(FAST_PARAMETERS.get(name, name), **arguments(name))
             )
 
@@ -57,12 +57,12 @@ def test_estimator_checks_pass_for_shipped_estimators(name: str) -> None:
 @pytest.mark.parametrize("merge", ["sum", "mean", "last"])
 def test_estimator_checks_pass_for_merge(merge: Any) -> None:
     for check in ESTIMATOR_CHECKS:
-        assert check in SLOW or check.__name__ == passed(check, lambda: BestFirst(merge=merge))
+        assert check in SLOW or check.__name__ == run_check(check, lambda: BestFirst(merge=merge))
 
 
 def test_estimator_checks_pass_for_random_with_negative_seed() -> None:
     for check in ESTIMATOR_CHECKS:
-        assert check in SLOW or check.__name__ == passed(check, lambda: estimator("random", seed=-1))
+        assert check in SLOW or check.__name__ == run_check(check, lambda: estimator("random", seed=-1))
 
 
 class Impure(BrokenEstimator):
@@ -196,7 +196,7 @@ GLOBAL = [0.0]
 )
 def test_estimator_checks_fail_for_broken_estimator(make: Callable[[], Estimator], check: str) -> None:
     with pytest.raises(CheckFailed) as failure:
-        passed(named(check, ESTIMATOR_CHECKS), make)
+        run_check(named(check, ESTIMATOR_CHECKS), make)
     assert check == failure.value.check
     assert str(failure.value).startswith(f"{check}: ")
 
@@ -213,16 +213,16 @@ class Sweeping(Silent):
 
 
 def test_other_priorities_stay_exempts_linear_estimators() -> None:
-    passed(other_priorities_stay, Regression)
+    run_check(other_priorities_stay, Regression)
     with pytest.raises(CheckFailed, match="learn\\(\\) did not return it"):
-        passed(other_priorities_stay, Sweeping)
+        run_check(other_priorities_stay, Sweeping)
 
 
 def test_priorities_are_finite_allows_pruned_rows() -> None:
-    passed(named("priorities_are_finite", ESTIMATOR_CHECKS), Pruning)
+    run_check(named("priorities_are_finite", ESTIMATOR_CHECKS), Pruning)
 
 
 def test_page_with_ten_thousand_links_limits_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.checks.estimators.SECONDS", 0.0)
     with pytest.raises(CheckFailed, match="took"):
-        passed(page_with_ten_thousand_links, BestFirst)
+        run_check(page_with_ten_thousand_links, BestFirst)

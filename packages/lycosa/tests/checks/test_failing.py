@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lycosa.checks import CHECKS, CheckFailed
-from lycosa.checks.failing import passed, passed_async, shape, want
+from lycosa.checks.failing import run_async_check, run_check, shape, want
 from lycosa.core.protocols import Space
 from lycosa.core.types import Task
 from lycosa.spaces.graph import GraphSpace
@@ -25,30 +25,30 @@ def test_want_raises_with_message() -> None:
         want([], "no rows")
 
 
-def test_passed_names_failed_check() -> None:
+def test_run_check_names_failed_check() -> None:
     def rows_exist(make: object) -> None:
         want(make, "no rows")
 
-    assert passed(rows_exist, list) == "rows_exist"
+    assert run_check(rows_exist, list) == "rows_exist"
     with pytest.raises(CheckFailed, match=r"^rows_exist: no rows$") as failure:
-        passed(rows_exist, None)  # type: ignore[arg-type]
+        run_check(rows_exist, None)  # type: ignore[arg-type]
     assert failure.value.check == "rows_exist"
 
 
-def test_passed_quotes_description_after_exception() -> None:
+def test_run_check_quotes_description_after_exception() -> None:
     def divides(make: Callable[[], int]) -> None:
         """Division works."""
         1 / make()
 
     with pytest.raises(CheckFailed, match=r"raised ZeroDivisionError: .*Division works\."):
-        passed(divides, lambda: 0)
+        run_check(divides, lambda: 0)
 
 
-def test_passed_async_returns_name() -> None:
+def test_run_async_check_returns_name() -> None:
     async def visited(space: Space, node: str) -> None:
         await space.visit(Task(node))
 
-    assert asyncio.run(passed_async(visited, GraphSpace({"a": []}), "a")) == "visited"
+    assert asyncio.run(run_async_check(visited, GraphSpace({"a": []}), "a")) == "visited"
 
 
 def test_shape_describes_arrays_and_types() -> None:

@@ -10,7 +10,7 @@ import pytest
 from check_samples import BROWSED, REEFS, named, two_classes
 from learning_judge import Learning
 from lycosa.checks import CHECKS, CheckFailed, check_judge
-from lycosa.checks.failing import passed
+from lycosa.checks.failing import run_check
 from lycosa.checks.judges import JUDGE_CHECKS, ten_thousand_links
 from lycosa.core.protocols import Judge
 from lycosa.core.types import Judgement, ModelUpdate, Page, Visit
@@ -236,11 +236,11 @@ class CountsMarkers(BaseJudge):
 )
 def test_judge_checks_fail_for_broken_judge(make: Callable[[], Judge], check: str) -> None:
     with pytest.raises(CheckFailed) as failure:
-        passed(named(check, JUDGE_CHECKS), make)
+        run_check(named(check, JUDGE_CHECKS), make)
     assert check == failure.value.check
 
 
 def test_ten_thousand_links_limits_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.checks.judges.SECONDS", 0.0)
     with pytest.raises(CheckFailed, match="took"):
-        passed(ten_thousand_links, lambda: VectorJudge("coral"))
+        run_check(ten_thousand_links, lambda: VectorJudge("coral"))

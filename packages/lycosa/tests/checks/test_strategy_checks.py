@@ -8,7 +8,7 @@ import pytest
 
 from check_samples import Pruning, arguments, named
 from lycosa.checks import CHECKS, CheckFailed, check_strategy
-from lycosa.checks.failing import passed
+from lycosa.checks.failing import run_check
 from lycosa.checks.strategy_checks import (
     STRATEGY_CHECKS,
     failures_and_redirects,
@@ -44,7 +44,7 @@ def test_strategy_checks_pass_for_shipped_strategies(name: str) -> None:
     once = (strategy_does_not_grow, reachable_pages_are_picked, failures_and_redirects)
     for check in STRATEGY_CHECKS:
         if name == "mab_window" or check not in once[: 3 if name.startswith("mab_") else 1]:
-            assert check.__name__ == passed(check, lambda: strategy(name, seed=1, budget=300, **arguments(name)))
+            assert check.__name__ == run_check(check, lambda: strategy(name, seed=1, budget=300, **arguments(name)))
 
 
 def test_check_strategy_passes_for_default() -> None:
@@ -178,16 +178,16 @@ class Growing(WrongStrategy):
 )
 def test_strategy_checks_fail_for_broken_strategy(make: Callable[[], Strategy], check: str) -> None:
     with pytest.raises(CheckFailed) as failure:
-        passed(named(check, STRATEGY_CHECKS), make)
+        run_check(named(check, STRATEGY_CHECKS), make)
     assert check == failure.value.check
 
 
 def test_strategy_checks_allow_pruned_rows() -> None:
     for check in STRATEGY_CHECKS:
-        assert check is strategy_does_not_grow or passed(check, lambda: Greedy(Pruning()))
+        assert check is strategy_does_not_grow or run_check(check, lambda: Greedy(Pruning()))
 
 
 def test_page_with_ten_thousand_links_limits_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.checks.strategy_checks.SECONDS", 0.0)
     with pytest.raises(CheckFailed, match="took"):
-        passed(page_with_ten_thousand_links, lambda: Greedy(BestFirst()))
+        run_check(page_with_ten_thousand_links, lambda: Greedy(BestFirst()))

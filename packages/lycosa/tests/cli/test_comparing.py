@@ -167,7 +167,7 @@ def test_versions_by_number_or_time(reefs: Path, shown: Any, from_: str, to: str
     [
         ("4", "", "version 4 does not exist: there are 3"),
         ("0", "", "version 0 does not exist: there are 3"),
-        ("3", "", "--from and --to both mean version 3 of 3"),
+        ("3", "", "--from and --to are both version 3 of 3"),
         ("", "1", "version 1 has no earlier version"),
         ("2025-12-31", "", "no version is as old as 2025-12-31: the first is of 1 January 2026, 00:00 UTC"),
         ("soon", "", "--from 'soon' is not a date or time"),

@@ -175,7 +175,7 @@ def test_pruned_links_are_reported(server: Server, tmp_path: Path, command: Comm
     words = ["crawl", "no such words", "--seed", next(server.web.urls()), *LOCAL, "--out", str(tmp_path / "c")]
     told = command.out(*words, "--judge", "word-frequency", "--strategy", "personalised")
     assert "Ended: nothing left to fetch." in told
-    assert re.search(r"Pruned by personalised: \d+ addresses", told)
+    assert re.search(r"Pruned by personalised: \d+ URLs", told)
     assert "--strategy personalised,levels=1 goes further through pages without the" in told
 
 

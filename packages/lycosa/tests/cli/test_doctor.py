@@ -26,7 +26,7 @@ from places import ROOT
 def test_doctor_finds_no_errors_on_this_machine(command: Command) -> None:
     told = command.json("doctor")
     assert told["works"]
-    findings = {finding["what"]: finding for finding in told["findings"]}
+    findings = {finding["name"]: finding for finding in told["findings"]}
     assert {"versions", "packages", "SQLite", "disk", "open files"} <= findings.keys()
     assert findings["trial"]["text"].startswith("5 pages over HTTP on this machine in ")
     assert findings["trial"]["text"].endswith("; 5 of 5 read back from log and WARC")

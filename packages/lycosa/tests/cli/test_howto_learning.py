@@ -90,7 +90,7 @@ def test_browse_howto_recording_commands(folder: Path) -> None:
     finally:
         running.kill()
     assert 0 == running.returncode, complaint
-    assert "is a proxy that records the pages you open, in record.jsonl. Ctrl-C ends it." in told
+    assert "is a proxy that records the pages you open, in record.jsonl. Press Ctrl-C to stop." in told
     assert "0 pages recorded" in complaint
 
 

@@ -112,8 +112,8 @@ def test_page_raw_and_xml_use_requested_version(
 
 def test_page_condenses_unchanged_visits(crawl: Path, command: Command) -> None:
     out = command.out("page", crawl, A, width=120)
-    assert "unchanged since 2026-01-09 00:00:00; looked at again 9 times, last 2026-01-10 00:00:00" in out
-    assert "2026-01-02 00:00:00  to 2026-01-08 00:00:00  7 looks, unchanged\n" in out
+    assert "unchanged since 2026-01-09 00:00:00; revisited 9 times, last 2026-01-10 00:00:00" in out
+    assert "2026-01-02 00:00:00  to 2026-01-08 00:00:00  7 visits, unchanged\n" in out
     assert "version 2, text changed by 50%" in out
     assert "10 visits" in out
     out = command.out("page", crawl, B, width=120)

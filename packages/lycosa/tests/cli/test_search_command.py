@@ -162,14 +162,14 @@ def test_search_reports_waiting_for_index(
 def test_search_reports_missing_bodies(command: Command, server: Server, reefs: Path, tmp_path: Path) -> None:
     bare = crawl(server, tmp_path / "bare", archive=False, budget=5)
     _, _, err = command("search", bare, "coral")
-    assert "note: nothing readable is archived of these pages: only their titles are searched\n" == err
+    assert "note: the archive has no readable text of these pages: only titles are searched\n" == err
     path = shutil.copytree(reefs, tmp_path / "copy", ignore=shutil.ignore_patterns("search.*"))
     log = SqliteLog(path / "log.sqlite")
     log._db.execute("UPDATE event SET file = 'lost.warc.gz' WHERE seq % 2 AND file != ''")
     log.close()
     _, _, err = command("search", path, "coral")
     assert re.match(
-        r"note: \d+ of \d+ pages could not be read from the archive .*; when .* delete \S+search.sqlite\n", err
+        r"note: \d+ of \d+ pages could not be read from the archive .*; after .* delete \S+search.sqlite\n", err
     )
 
 

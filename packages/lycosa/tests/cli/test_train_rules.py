@@ -109,7 +109,7 @@ def test_train_rules_with_walk_and_add(here: Path, command: Command) -> None:
 
 def test_show_rules_for_one_target(here: Path, command: Command) -> None:
     lines = command.out("train", "rules", "rules.tsv", "--target", TOPIC, "--limit", "5").splitlines()
-    assert [f"How likely pages lead to {TOPIC} in 2 links or fewer:", "pages of"] == [lines[0], lines.pop(1)[:8]]
+    assert [f"How likely pages lead to {TOPIC} within 2 links or fewer:", "pages of"] == [lines[0], lines.pop(1)[:8]]
     chances = [float(line.rpartition(" ")[2]) for line in lines[1:6]]
     assert sorted(chances, reverse=True) == chances
     assert lines[6].startswith("and ")
@@ -161,7 +161,7 @@ def test_show_rules_with_markup_in_names(command: Command, tmp_path: Path) -> No
     book.add("[bold]A[/bold]", "[red]B", 3)
     book.save(tmp_path / "r.tsv")
     assert "[bold]A[/bold]" in command.out("train", "rules", tmp_path / "r.tsv")
-    assert "lead to [red]B in 2 links" in command.out("train", "rules", tmp_path / "r.tsv", "--target", "[red]B")
+    assert "lead to [red]B within 2 links" in command.out("train", "rules", tmp_path / "r.tsv", "--target", "[red]B")
 
 
 def test_show_rules_for_unlinked_class(command: Command, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_show_rules_for_unlinked_class(command: Command, tmp_path: Path) -> None
     book.add("A", "B", 3)
     book.save(tmp_path / "r.tsv")
     told = command.out("train", "rules", tmp_path / "r.tsv", "--target", "A")
-    assert "No rule leads to A: a crawl for it is one by soft focus.\n" == told
+    assert "No rule leads to A: a crawl for it uses soft focus only.\n" == told
 
 
 @pytest.mark.parametrize("target", ["Marine Biology/CORAL Reefs", SUBJECT])

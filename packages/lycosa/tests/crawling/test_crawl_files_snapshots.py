@@ -267,7 +267,7 @@ class Stub:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, out: Path, seconds: float) -> None:
         self.now, self.written, self.seconds = 0.0, list[int](), seconds
         self.visits = 0
-        monkeypatch.setattr(files.SnapshotWriter, "spent", 0.0)
+        monkeypatch.setattr(files.SnapshotWriter, "cpu_seconds", 0.0)
         monkeypatch.setattr(files, "snapshot_key", lambda *given: {})
         self.files: Any = type("Files", (), {"judged_by": "", "snapshots": self, "state": dict})()
         self.files.log = SqliteLog(out / "log.sqlite")

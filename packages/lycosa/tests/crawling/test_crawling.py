@@ -183,7 +183,7 @@ class Half:
     [
         ("Unmade", "cannot load the space .*Unmade.*: RuntimeError: no map"),
         ("Lost", r"Lost\.node\('a'\) failed: KeyError"),
-        ("Half", "has no visit and no host_key"),
+        ("Half", "without visit and host_key"),
         ("TOPIC", "cannot load the space"),
     ],
 )

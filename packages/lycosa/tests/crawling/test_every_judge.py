@@ -215,7 +215,7 @@ def test_background_changes_judge_name(world: World, tmp_path: Path) -> None:
         ({**MODEL, "targets": ["football"], "strategy": "rules,file={rules}"}, "football"),
         ({"topic": "coral", "background": "nowhere.zst"}, "nowhere.zst"),
         ({"topic": "coral", "background": "{model}"}, "is not a file of word statistics"),
-        ({"model": "{rules}", "targets": [TOPIC]}, "is not a model of Lycosa"),
+        ({"model": "{rules}", "targets": [TOPIC]}, "is not a model"),
         ({"topic": "coral", "strategy": "oracle"}, "scores"),
         ({"topic": "coral", "strategy": "oracle,scores=nowhere.tsv"}, "nowhere.tsv"),
     ],

@@ -133,7 +133,7 @@ def test_replay_command_serves_until_sigterm(tmp_path: Path) -> None:
     assert "a proxy for 1 recorded response in 1 file" in out
     assert f"--proxy {address}" in out
     assert str(tmp_path / "data" / "lycosa" / "replay-ca.pem") in out
-    assert ["reading a.warc.gz, 0.0 MB, for its index: once", "", "served 1, not recorded 0, damaged 0"] == (
+    assert ["reading a.warc.gz, 0.0 MB, to build its index", "", "served 1, not recorded 0, damaged 0"] == (
         err.splitlines()
     )
 

@@ -89,7 +89,7 @@ class Bench:
     def verdict_notes(self, topics: int) -> list[str]:
         """Return remarks on verdicts: the rule, and a note if there are fewer topics than requested.
 
-        >>> Bench(CorpusIndex.of({}), Path(), topics=30).how_weighed(8)[1]
+        >>> Bench(CorpusIndex.of({}), Path(), topics=30).verdict_notes(8)[1]
         'Requested 30 topics, but only 8 classes have enough pages.'
         """
         few = f"Requested {self.topics} topics, but only {many(topics, 'class')} have enough pages."

@@ -114,7 +114,7 @@ def test_generate_in_chunks_reports_progress(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize(
     ("like", "given", "code", "match"),
-    [("paris", {}, "unknown-name", "bretagne, france"), ("france", {"nodes": 3}, "out-of-range", "10 to")],
+    [("paris", {}, "unknown-name", "bretagne, france"), ("france", {"nodes": 3}, "out-of-range", "between 10 and")],
 )
 def test_generate_rejects_bad_parameters(
     like: str, given: dict[str, float], code: str, match: str, tmp_path: Path

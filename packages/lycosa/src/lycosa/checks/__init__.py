@@ -20,7 +20,7 @@ from __future__ import annotations
 import asyncio
 
 from lycosa.checks.estimators import ESTIMATOR_CHECKS, MakeEstimator
-from lycosa.checks.failing import GROWTH, SECONDS, CheckFailed, passed_async, run_check
+from lycosa.checks.failing import GROWTH, SECONDS, CheckFailed, run_async_check, run_check
 from lycosa.checks.judges import JUDGE_CHECKS, MakeJudge
 from lycosa.checks.spaces import SPACE_CHECKS
 from lycosa.checks.strategy_checks import STRATEGY_CHECKS, MakeStrategy
@@ -61,7 +61,7 @@ def check_space(space: Space, node: str) -> list[str]:
 
     async def run() -> list[str]:
         try:
-            return [await passed_async(check, space, node) for check in SPACE_CHECKS]
+            return [await run_async_check(check, space, node) for check in SPACE_CHECKS]
         finally:
             await space.close()
 

@@ -129,10 +129,10 @@ def other_priorities_stay(make: MakeEstimator) -> None:
         rows = np.asarray(estimator.learn(step, table))
         after = np.array(estimator.priority(_all(table), table), np.float64)
         changed = np.flatnonzero(before != after[: len(before)])
-        lost = sorted(set(changed[table.state[changed] == OPEN].tolist()) - set(rows.tolist()) - {step.row})
+        unreturned = sorted(set(changed[table.state[changed] == OPEN].tolist()) - set(rows.tolist()) - {step.row})
         want(
-            not lost,
-            f"after pick {step.visit.pick} row {lost[:1]} changed its priority, but learn() did not return it: return "
+            not unreturned,
+            f"after pick {step.visit.pick} row {unreturned[:1]} changed its priority, but learn() did not return it: return "
             "every row whose priority may change; if all may change, set sweeping = True and return table.rows()",
         )
         before = after
@@ -199,10 +199,10 @@ def revisited_page(make: MakeEstimator) -> None:
         bad = np.flatnonzero(~np.isfinite(after))
         want(not len(bad), f"row {bad[:1]} has priority {after[bad[:1]]} after {event}: guard against dividing by 0")
         changed = np.flatnonzero(before != after[: len(before)])
-        lost = set(changed[table.state[changed] == OPEN].tolist()) - returned
+        unreturned = set(changed[table.state[changed] == OPEN].tolist()) - returned
         want(
-            linear or not lost,
-            f"after {event}, row {sorted(lost)[:1]} changed its priority, but learn() did not return it: return "
+            linear or not unreturned,
+            f"after {event}, row {sorted(unreturned)[:1]} changed its priority, but learn() did not return it: return "
             "every row whose priority may change",
         )
         want(

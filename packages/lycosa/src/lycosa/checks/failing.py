@@ -35,7 +35,7 @@ def run_check(check: Callable[[Any], None], make: Callable[[], Any]) -> str:
     return check.__name__
 
 
-async def passed_async(check: Callable[[Space, str], Awaitable[None]], space: Space, node: str) -> str:
+async def run_async_check(check: Callable[[Space, str], Awaitable[None]], space: Space, node: str) -> str:
     """Run one check of a space; return its name."""
     with _named(check):
         await check(space, node)

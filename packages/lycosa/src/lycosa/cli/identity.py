@@ -10,7 +10,7 @@ from typing import Annotated
 def identity(
     file: Annotated[Path, "FILE", "The identity file: a private key, readable only by you."],
     *,
-    new: Annotated[str, "SITE", "Create it, for your site, which serves the key directory."] = "",
+    new: Annotated[str, "SITE", "Create a key for this site, which must serve the key directory."] = "",
 ) -> None:
     """Sign requests, so that sites can verify them (Web Bot Auth).
 

@@ -31,26 +31,28 @@ def train_rules(
     source: Annotated[
         str,
         "SOURCE",
-        "A table of addresses and classes, separated by tabs; or a crawl, whose pages the model classifies. Without "
+        "A table of URLs and classes, separated by tabs; or a crawl, whose pages the model classifies. Without "
         "--model: rules that were learned, to show.",
     ],
     *,
-    model: Annotated[Path | None, "FILE", "The model that knows the classes, of 'lycosa train'."] = None,
+    model: Annotated[Path | None, "FILE", "A model created by 'lycosa train', which classifies the pages."] = None,
     out: Annotated[Path | None, "-o", "FILE", "File to write the rules to, as a table."] = None,
     pages: Pages = None,
-    links: Annotated[int, "Maximum linked pages per class to look at, chosen at random; 0 for all."] = 150,
+    links: Annotated[int, "Maximum number of linked pages per class, chosen at random; 0 for all."] = 150,
     walk: Annotated[
         int,
         "LINKS",
         "Follow so many links in random walks from the pages instead, and classify both ends: the "
         "topic-citation matrix.",
     ] = 0,
-    add: Annotated[Path | None, "FILE", "Add to these rules learned before, by either method."] = None,
+    add: Annotated[Path | None, "FILE", "Extend these rules, which were learned before by either method."] = None,
     column: ClassColumn = "",
     random_seed: Annotated[int, "Random seed for choosing linked pages."] = 0,
-    target: Annotated[list[str] | None, SHOW, "CLASS", "What leads to this class or branch; repeatable."] = None,
+    target: Annotated[
+        list[str] | None, SHOW, "CLASS", "Show which classes lead to this class or branch; repeatable."
+    ] = None,
     depth: Annotated[int, SHOW, "Maximum number of links in a path."] = 2,
-    matrix: Annotated[bool, SHOW, "All as a matrix: the share of links from each class to each class."] = False,
+    matrix: Annotated[bool, SHOW, "Show a matrix: the share of links from each class to each class."] = False,
     level: Annotated[int, SHOW, "N", "Levels of the taxonomy in the matrix; 0 for as many as fit."] = 0,
     limit: Annotated[Limit, SHOW] = 40,
     quiet: Quiet = False,

@@ -21,7 +21,7 @@ def taxonomy(
     sources: Annotated[
         list[Path],
         "FILE",
-        "A web directory: content.rdf.u8 and structure.rdf.u8, or tables of addresses and topics, "
+        "A web directory: content.rdf.u8 and structure.rdf.u8, or tables of URLs and topics, "
         "gzipped or not; or a table written by this command.",
     ],
     *,
@@ -30,7 +30,7 @@ def taxonomy(
         list[str] | None, "TOPIC", "Mark a topic, with everything below it, as wanted; repeatable, '' for none."
     ] = None,
     out: Annotated[Path | None, "-o", "FILE", "Write a table to this file, for 'lycosa train FILE'."] = None,
-    most: Annotated[int, "Pages per topic to keep, chosen at random; 0 for all."] = 150,
+    most: Annotated[int, "Maximum number of pages per topic, chosen at random; 0 for all."] = 150,
     limit: Limit = 60,
     quiet: Quiet = False,
     json: Json = False,

@@ -86,7 +86,7 @@ class SpilledArray(Sequence[Any]):
     """
 
     def __init__(self, shape: tuple[int, ...], kind: DTypeLike, max_rows_in_memory: int) -> None:
-        self._shape, self._kind, self._most = shape, np.dtype(kind), max_rows_in_memory
+        self._shape, self._kind, self._max_rows = shape, np.dtype(kind), max_rows_in_memory
         self._size = math.prod(shape) * self._kind.itemsize
         self._first = np.zeros((0, *shape), self._kind)
         self._count = 0
@@ -101,7 +101,7 @@ class SpilledArray(Sequence[Any]):
 
     def extend(self, rows: NDArray[Any]) -> None:
         begin = self._count
-        in_memory = min(len(rows), max(0, self._most - begin))
+        in_memory = min(len(rows), max(0, self._max_rows - begin))
         if in_memory:
             self._first = fit(self._first, begin + in_memory)
             self._first[begin : begin + in_memory] = rows[:in_memory]
@@ -131,10 +131,10 @@ class SpilledArray(Sequence[Any]):
         if isinstance(stored, FileArray):
             self._file, self._base = stored.file, 0
             count = stored.nbytes // self._size
-            self._first = self._read(0, min(count, self._most))
+            self._first = self._read(0, min(count, self._max_rows))
             self._count = count
         else:
-            self._file, self._base = None, self._most
+            self._file, self._base = None, self._max_rows
             self.extend(stored.reshape(-1, *self._shape))
 
     def _write(self, rows: NDArray[Any], at: int) -> None:
@@ -149,14 +149,14 @@ class SpilledArray(Sequence[Any]):
         return rows
 
     def _slice(self, begin: int, end: int) -> NDArray[Any]:
-        if end <= self._most:
+        if end <= self._max_rows:
             return self._first[begin:end]
-        in_memory = max(begin, self._most)
+        in_memory = max(begin, self._max_rows)
         from_file = self._read(in_memory, end)
         return np.concatenate([self._first[begin:in_memory], from_file]) if begin < in_memory else from_file
 
     def _gather(self, which: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        if self._count <= self._most:
+        if self._count <= self._max_rows:
             found_there: NDArray[Any] = self._first[which]
             return found_there
         order = np.argsort(which, kind="stable")

@@ -18,10 +18,10 @@ from lycosa.core.errors import InputError
 
 def read_whole(path: Path, max_bytes: int) -> bytes:
     """Return the contents of a regular file of at most `max_bytes` bytes; raise OSError for others, such as pipes."""
-    about = path.stat()
-    if stat.S_ISDIR(about.st_mode):
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a directory")
-    if not stat.S_ISREG(about.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
     with open(path, "rb") as file:
         content = file.read(max_bytes + 1)
@@ -66,10 +66,10 @@ def sync(descriptor: int) -> None:
     os.fsync(descriptor)
 
 
-def allow_many_files(most: int = 16_384) -> None:
-    """Raise the limit of open files as far as allowed, up to `most`."""
+def allow_many_files(wanted: int = 16_384) -> None:
+    """Raise the limit of open files as far as allowed, up to `wanted`."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    for limit in (most, 10_240):  # macOS reports no limit but allows at most 10,240
+    for limit in (wanted, 10_240):  # macOS reports no limit but allows at most 10,240
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, limit)), hard))
             return

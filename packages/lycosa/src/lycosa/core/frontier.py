@@ -48,7 +48,7 @@ class HostQueue:
     """Rows of one host, best first, and when it may be used again."""
 
     __slots__ = (
-        "floor", "heap", "in_flight", "most", "name", "number", "offer", "pages", "rest", "since", "status", "tail",
+        "floor", "heap", "in_flight", "max_entries", "name", "number", "offer", "pages", "rest", "since", "status", "tail",
         "until", "why",
     )  # fmt: skip
 
@@ -56,7 +56,7 @@ class HostQueue:
         self.number = number
         self.name = name
         self.heap: list[Entry] = []
-        self.most = 2 * HEAP  # entries before the heap is cut
+        self.max_entries = 2 * HEAP  # entries before the heap is cut
         self.floor: Entry | None = None  # lower bound of the heap: no entry is worse, no row outside the heap is better
         self.tail: array[int] | None = None  # rows outside the heap, with duplicates and closed rows
         self.status = IDLE
@@ -167,7 +167,7 @@ class Frontier:
             heappush(queue.heap, entry)
             if queue.heap[0] is entry:
                 self._update_top(queue, entry)
-            if len(queue.heap) > queue.most:
+            if len(queue.heap) > queue.max_entries:
                 self._cut_heap(queue, sorted(queue.heap))
 
     def _append(self, queue: HostQueue, row: int) -> None:
@@ -175,13 +175,13 @@ class Frontier:
         if tail is None:
             tail = queue.tail = array("i")
         tail.append(row)
-        if len(tail) > 4 * _SHARE * queue.most:  # probably mostly duplicates
+        if len(tail) > 4 * _SHARE * queue.max_entries:  # probably mostly duplicates
             rows = np.unique(np.frombuffer(tail, np.int32))
-            queue.tail, queue.most = array("i", rows.tobytes()), max(queue.most, len(rows) // _SHARE)
+            queue.tail, queue.max_entries = array("i", rows.tobytes()), max(queue.max_entries, len(rows) // _SHARE)
 
     def _cut_heap(self, queue: HostQueue, entries: list[Entry]) -> None:
-        rows = [entry[2] & _ROW for entry in entries[queue.most // 2 :]]
-        queue.heap[:] = entries[: queue.most // 2]
+        rows = [entry[2] & _ROW for entry in entries[queue.max_entries // 2 :]]
+        queue.heap[:] = entries[: queue.max_entries // 2]
         queue.floor = queue.heap[-1]
         if queue.tail is None:
             queue.tail = array("i")
@@ -200,8 +200,8 @@ class Frontier:
         return bool(queue.heap)
 
     def _fill_queue(self, queue: HostQueue, rows: Rows, places: NDArray[Any]) -> None:
-        queue.most = max(2 * HEAP, len(rows) // _SHARE)
-        first = len(rows) if len(rows) <= queue.most else queue.most // 2
+        queue.max_entries = max(2 * HEAP, len(rows) // _SHARE)
+        first = len(rows) if len(rows) <= queue.max_entries else queue.max_entries // 2
         levels, priorities = self.level[rows[:first]].tolist(), np.negative(self.priority[rows[:first]]).tolist()
         queue.heap[:] = zip(levels, priorities, places[:first].tolist(), strict=True)  # a sorted list is a valid heap
         queue.floor = queue.tail = None
@@ -270,7 +270,7 @@ class Frontier:
         for number, begin, end in queues:
             queue = self.queue(number)
             queue.heap[:] = entries[begin - first : end - first]
-            queue.floor, queue.tail, queue.most = None, None, 2 * HEAP
+            queue.floor, queue.tail, queue.max_entries = None, None, 2 * HEAP
 
     def by_age(self) -> None:
         """Break ties by age from now on, because spilling reuses row numbers."""
@@ -502,10 +502,10 @@ class Frontier:
         best = [offer[:2] for offer in offers]
         for offer in offers if at_once != 1 else ():  # all other queues rank behind n better rows
             queue = self.queues[offer[3]]
-            room = at_once - queue.in_flight - 1 if at_once else n
+            available = at_once - queue.in_flight - 1 if at_once else n
             if self.host_budget:
-                room = min(room, self.host_budget - queue.pages - queue.in_flight - 1)
-            best += self._behind(queue, room) if room > 0 else ()
+                available = min(available, self.host_budget - queue.pages - queue.in_flight - 1)
+            best += self._behind(queue, available) if available > 0 else ()
         return [-worst if level == FREE else LOWEST for level, worst in nsmallest(n, best)]
 
     def _best_offers(self, n: int, now: float) -> list[tuple[int, float, int, int]]:

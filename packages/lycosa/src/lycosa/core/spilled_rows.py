@@ -146,28 +146,28 @@ class SpilledRows:
 
     def wanting(self) -> bool:
         """Return whether a spilled row could be fetched."""
-        return any(bool((worth > -math.inf).any()) for _, worth in self._some(self.trap_filter.tag_levels()))
+        return any(bool((priorities > -math.inf).any()) for _, priorities in self._some(self.trap_filter.tag_levels()))
 
     def sweep(self) -> None:
         table = self.table
         self._rank()
         by_tag = self.trap_filter.tag_levels()
-        self._look_through(min(32 * self._visits, self.limit), by_tag)  # as many as scent ranks in memory
+        self._update_spilled(min(32 * self._visits, self.limit), by_tag)  # as many as scent ranks in memory
         self._visits = 0
         memory_rows = table.rows().astype(np.int32)
         fixed = table.is_seed[memory_rows] | table.is_source[memory_rows]
         if colliding_rows := table.row_of.colliding_rows:
             fixed |= np.isin(memory_rows, colliding_rows)
-        room = max(0, int(self.limit * 0.75) - int(np.count_nonzero(fixed)))  # 3/4 stay in memory
+        capacity = max(0, int(self.limit * 0.75) - int(np.count_nonzero(fixed)))  # 3/4 stay in memory
         memory_rows = memory_rows[~fixed]
-        worth, host_keys = self._hot_priority(memory_rows), table.host[memory_rows]
-        stays, better = self._best(memory_rows, worth, room, by_tag)
+        priorities, host_keys = self._memory_priorities(memory_rows), table.host[memory_rows]
+        stays, better = self._best(memory_rows, priorities, capacity, by_tag)
         few = min(64, self.limit // (4 * max(1, len(table.hosts))))  # per host; a quarter in total
-        stays |= _nth(host_keys, -worth, table.age(memory_rows)) < few
+        stays |= _nth(host_keys, -priorities, table.age(memory_rows)) < few
         returning = np.union1d(better, self._lacking(host_keys[stays], few, by_tag)).astype(np.intp)
         returning = returning[self._age[returning].argsort()]  # by age, because places differ in a replayed crawl
         leaving = memory_rows[~stays]
-        leaving = leaving[np.lexsort((table.age(leaving), -worth[~stays]))]  # so that similar rows are adjacent
+        leaving = leaving[np.lexsort((table.age(leaving), -priorities[~stays]))]  # so that similar rows are adjacent
         self.returned = len(returning)
         if not len(leaving) and not len(returning):
             return
@@ -185,13 +185,13 @@ class SpilledRows:
         self._back = {}
         self.frontier.rebuild()
 
-    def _look_through(self, limit: int, by_tag: NDArray[np.uint8]) -> None:
+    def _update_spilled(self, limit: int, by_tag: NDArray[np.uint8]) -> None:
         """Update the priorities of up to `limit` spilled rows, in order of discovery."""
         if self._renews is None or not self.count:
             return
         found = np.zeros(0, np.intp)
-        for places, worth in self._some(by_tag):
-            found = np.concatenate([found, places[(self._age[places] >= self._turn) & (worth > -math.inf)]])
+        for places, priorities in self._some(by_tag):
+            found = np.concatenate([found, places[(self._age[places] >= self._turn) & (priorities > -math.inf)]])
             if len(found) > limit:
                 found = found[self._age[found].argpartition(limit)[:limit]]
         self._turn = int(self._age[found].max()) + 1 if len(found) == limit and limit else 0
@@ -223,19 +223,19 @@ class SpilledRows:
             places = begin + np.flatnonzero(self._kind[begin : min(self._end, begin + AT_ONCE)] == ROW)
             yield places, self._spilled_priority(places, by_tag)
 
-    def _hot_priority(self, rows: Rows) -> NDArray[np.float32]:
+    def _memory_priorities(self, rows: Rows) -> NDArray[np.float32]:
         priority = self.frontier.priority[rows]
-        worth = np.where(priority > PRUNED, np.maximum(priority, _LEAST), -math.inf).astype(np.float32)
-        return self._worth(worth, self.frontier.level[rows], self.table.host[rows])
+        priorities = np.where(priority > PRUNED, np.maximum(priority, _LEAST), -math.inf).astype(np.float32)
+        return self._effective_priorities(priorities, self.frontier.level[rows], self.table.host[rows])
 
     def _spilled_priority(self, places: NDArray[np.intp], by_tag: NDArray[np.uint8]) -> NDArray[np.float32]:
         level = self._held[places]
         if len(by_tag):
             tag = self._tag[places]
             level = np.maximum(level, np.where(tag >= 0, by_tag[np.maximum(tag, 0)], FREE))
-        return self._worth(self._score[places], level, self._host_key[places])
+        return self._effective_priorities(self._score[places], level, self._host_key[places])
 
-    def _worth(
+    def _effective_priorities(
         self, priority: NDArray[np.float32], level: NDArray[np.uint8], host_key: NDArray[np.int32]
     ) -> NDArray[np.float32]:
         priority[level != FREE] -= 1e9  # behind all free ones
@@ -245,23 +245,23 @@ class SpilledRows:
         return priority
 
     def _best(
-        self, memory_rows: Rows, worth: NDArray[np.float32], room: int, by_tag: NDArray[np.uint8]
+        self, memory_rows: Rows, priorities: NDArray[np.float32], capacity: int, by_tag: NDArray[np.uint8]
     ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-        """Return which rows in memory, and which spilled ones, are among the best `room` rows."""
-        # Spilled rows must be better than the worst of `room` rows in memory.
-        least = _nth_best(worth, room) if len(memory_rows) >= room else -math.inf
+        """Return which rows in memory, and which spilled ones, are among the best `capacity` rows."""
+        # Spilled rows must be better than the worst of `capacity` rows in memory.
+        least = _nth_best(priorities, capacity) if len(memory_rows) >= capacity else -math.inf
         spilled, spilled_priority = np.zeros(0, np.intp), np.zeros(0, np.float32)
-        for places, said in self._some(by_tag):
-            better = said > least
+        for places, spilled_priorities in self._some(by_tag):
+            better = spilled_priorities > least
             spilled, spilled_priority = (
                 np.concatenate([spilled, places[better]]),
-                np.concatenate([spilled_priority, said[better]]),
+                np.concatenate([spilled_priority, spilled_priorities[better]]),
             )
-            if len(spilled) > room:
-                better = spilled_priority >= _nth_best(spilled_priority, room)
+            if len(spilled) > capacity:
+                better = spilled_priority >= _nth_best(spilled_priority, capacity)
                 spilled, spilled_priority = spilled[better], spilled_priority[better]
         age = np.concatenate([self.table.age(memory_rows), self._age[spilled]])
-        first = np.lexsort((age, -np.concatenate([worth, spilled_priority])))[:room]
+        first = np.lexsort((age, -np.concatenate([priorities, spilled_priority])))[:capacity]
         stays = np.zeros(len(memory_rows) + len(spilled), np.bool_)
         stays[first] = True
         return stays[: len(memory_rows)], spilled[stays[len(memory_rows) :]]
@@ -269,13 +269,13 @@ class SpilledRows:
     def _lacking(self, row_in_memory: NDArray[np.int32], few: int, by_tag: NDArray[np.uint8]) -> NDArray[np.intp]:
         """Return the best spilled rows of hosts with few rows in memory."""
         lacks = few - np.bincount(row_in_memory, minlength=len(self.table.hosts))
-        spilled, worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
-        for places, said in self._some(by_tag) if few else ():
-            some = (lacks[self._host_key[places]] > 0) & (said > -math.inf)
-            spilled, worth = np.concatenate([spilled, places[some]]), np.concatenate([worth, said[some]])
+        spilled, priorities = np.zeros(0, np.intp), np.zeros(0, np.float32)
+        for places, spilled_priorities in self._some(by_tag) if few else ():
+            some = (lacks[self._host_key[places]] > 0) & (spilled_priorities > -math.inf)
+            spilled, priorities = np.concatenate([spilled, places[some]]), np.concatenate([priorities, spilled_priorities[some]])
             host_keys = self._host_key[spilled]
-            chosen = _nth(host_keys, -worth, self._age[spilled]) < lacks[host_keys]
-            spilled, worth = spilled[chosen], worth[chosen]
+            chosen = _nth(host_keys, -priorities, self._age[spilled]) < lacks[host_keys]
+            spilled, priorities = spilled[chosen], priorities[chosen]
         return spilled
 
     def _send(self, rows: Rows) -> None:
@@ -392,8 +392,8 @@ class SpilledRows:
             return {"columns": {}}
         self.file.flush()
         kind = [[name, kind.base.str, list(kind.shape)] for name, (kind, *_) in (self.file.kind.fields or {}).items()]
-        told = {name: getattr(self, name) for name in ("count", "sweeps", "_end", "_visits", "_turn")}
-        return {"columns": columns, "kind": kind, **told}
+        counters = {name: getattr(self, name) for name in ("count", "sweeps", "_end", "_visits", "_turn")}
+        return {"columns": columns, "kind": kind, **counters}
 
     def restore(self, state: State) -> None:
         if not state["columns"]:

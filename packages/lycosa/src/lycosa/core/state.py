@@ -188,10 +188,10 @@ class FileFormat:
     def _contents(self, path: Path, max_bytes: int) -> bytes | None:
         """Return the content after the digest; None if the digest does not match."""
         try:
-            about = path.stat()
-            if about.st_size > max_bytes:
-                raise InputError("too-large", f"{path} has {about.st_size:,} bytes: the maximum is {max_bytes:,}")
-            if not stat.S_ISREG(about.st_mode) and not path.is_dir():  # reading a pipe might block forever
+            status = path.stat()
+            if status.st_size > max_bytes:
+                raise InputError("too-large", f"{path} has {status.st_size:,} bytes: the maximum is {max_bytes:,}")
+            if not stat.S_ISREG(status.st_mode) and not path.is_dir():  # reading a pipe might block forever
                 reason = "it is a pipe or a device, not a file"
                 raise InputError("not-a-file", f"cannot read the {self.noun} {path}: {reason}")
             with open(path, "rb") as file:

@@ -65,15 +65,15 @@ class FunctionJudge:
         self._of_link = lru_cache(20_000)(self._ask_of_link)
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        said = self.function(page)
-        if isinstance(said, Judgement):
-            return said
+        returned = self.function(page)
+        if isinstance(returned, Judgement):
+            return returned
         link_relevances = list(map(self._of_link, page.links.anchors, page.links.contexts))
-        return Judgement(as_number(said, self.function), np.array(link_relevances, np.float32))
+        return Judgement(as_number(returned, self.function), np.array(link_relevances, np.float32))
 
     def _ask_of_link(self, anchor: str, context: str) -> float:
-        said = self.function(Page("ok", title=anchor, marked=context))
-        return as_number(said.relevance if isinstance(said, Judgement) else said, self.function)
+        returned = self.function(Page("ok", title=anchor, marked=context))
+        return as_number(returned.relevance if isinstance(returned, Judgement) else returned, self.function)
 
     def learn(self, visit: Visit) -> None:
         pass
@@ -106,7 +106,7 @@ class FunctionEstimator(PriorityFromParents):
     def learn(self, step: Step, table: Table) -> Rows:
         if not len(step.children) or step.visit.outcome == "redirect":
             return self.priority_.update(step, table, 0.0)
-        links, said = step.visit.links, np.full(len(step.of_link), -np.inf)
+        links, returned = step.visit.links, np.full(len(step.of_link), -np.inf)
         for at, row in enumerate(step.of_link.tolist()):
             if row >= 0:
                 link = Link(
@@ -117,8 +117,8 @@ class FunctionEstimator(PriorityFromParents):
                     int(table.depth[row]),
                     step.visit,
                 )
-                said[at] = as_number(self.function(link), self.function)
-        return self.priority_.update(step, table, step.strongest(said))
+                returned[at] = as_number(self.function(link), self.function)
+        return self.priority_.update(step, table, step.strongest(returned))
 
 
 class FunctionSpace(Space):
@@ -151,15 +151,15 @@ class FunctionSpace(Space):
         return Page("ok", title=task.node, links=Links.to(*map(str, found)))
 
 
-def as_number(said: Any, function: Callable[..., Any]) -> float:
+def as_number(returned: Any, function: Callable[..., Any]) -> float:
     """Convert a function's result to a finite number, or raise InputError."""
     try:
-        value = float(said)
+        value = float(returned)
     except (TypeError, ValueError):
         value = math.nan
     if not math.isfinite(value):
         name = function_name(function)
-        raise InputError("bad-value", f"{name}() returned {said!r}: return a number, or True or False")
+        raise InputError("bad-value", f"{name}() returned {returned!r}: return a number, or True or False")
     return value
 
 

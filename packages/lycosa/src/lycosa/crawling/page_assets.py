@@ -71,7 +71,7 @@ class PageAssets(protocols.VisitScheduler):
         self.refreshes = self.inner.refreshes
         self.ready, self.host_key, self.threshold, self.versions = space.ready, space.host_key, threshold, versions
         self.owns = owns or (lambda node: True)
-        self.most, self.most_bytes = options.max_page_assets, options.max_asset_bytes
+        self.max_assets, self.max_bytes = options.max_page_assets, options.max_asset_bytes
         self.patience, self.trackers = options.patience, options.render_trackers
         self.exclude = compile_patterns(options.exclude)
         self.kept = options.render_resources != "none"  # true if the archive has the resources fetched by browsers
@@ -93,7 +93,7 @@ class PageAssets(protocols.VisitScheduler):
 
     @property
     def _is_wanting(self) -> bool:
-        return bool(self._waiting or self._unread) and not 0 < self.most_bytes <= self.bytes
+        return bool(self._waiting or self._unread) and not 0 < self.max_bytes <= self.bytes
 
     def pick(self, number: int, now: float) -> Task | None:
         if self._is_wanting:
@@ -140,7 +140,7 @@ class PageAssets(protocols.VisitScheduler):
 
     def compare(self, visit: Visit, page: Page) -> None:
         self.inner.compare(visit, page)
-        if sheets := _sheets(page.exchange, self.most):
+        if sheets := _sheets(page.exchange, self.max_assets):
             visit.data = {**visit.data, "sheets": sheets}
         if visit.kind == KIND or self._was_relevant(visit):
             needs = None if page.exchange is None else self._needs(visit, page.exchange)
@@ -159,7 +159,7 @@ class PageAssets(protocols.VisitScheduler):
             read = style_sheet_urls if kind == CSS else None
         else:
             read = page_urls if kind in HTML else None
-        return None if read is None else read(source_of(exchange, MAX_SOURCE_CHARS), visit.node, self.most)
+        return None if read is None else read(source_of(exchange, MAX_SOURCE_CHARS), visit.node, self.max_assets)
 
     def learn(self, visit: Visit, table: Table) -> None:
         self.inner.learn(visit, table)
@@ -216,7 +216,7 @@ class PageAssets(protocols.VisitScheduler):
     def _put(self, url: str, wanted: WantedAsset) -> None:
         """Queue an asset; a style sheet that a browser has fetched is replaced by its own assets."""
         page, urls = _key(wanted.page), deque([url])
-        while urls and self._pages[page] < self.most:
+        while urls and self._pages[page] < self.max_assets:
             url = urls.popleft()
             urls.extend(self._sheets.pop(url, ()))
             if _key(url) not in self._known and self._may(url):

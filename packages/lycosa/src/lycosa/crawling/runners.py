@@ -88,8 +88,8 @@ def runner(where: str, noun: str = "--cluster") -> Runner:
     name = first if first in added else RAY
     if name not in added:
         raise missing("runners", RAY, noun) or InputError("missing-package", f"the runner {RAY} is not installed")
-    made: Runner = added[name].load()(where)
-    return made
+    instance: Runner = added[name].load()(where)
+    return instance
 
 
 def runner_of(directory: Path) -> Runner:

@@ -139,28 +139,28 @@ async def ask_engines(
 
     All results are recorded in a setting, so that a resumed crawl does not query again.
     """
-    asked, scope = SeedSearch(), Scope.of(options)
-    answers_of = dict(known or {})
+    result, scope = SeedSearch(), Scope.of(options)
+    results_by_engine = dict(known or {})
     for engine in options.search:
-        if engine in answers_of:
+        if engine in results_by_engine:
             continue
-        conversation = _Conversation(options, space, clock, engine)
-        urls = await conversation.results()
-        within = [url for url in urls if scope(url, 0)]
-        outside = len(urls) - len(within)
-        within = within[: options.search_results]
-        asked.events += conversation.visits
-        answers_of[engine] = within
-        asked.seeds += within
+        client = _EngineClient(options, space, clock, engine)
+        urls = await client.results()
+        in_scope = [url for url in urls if scope(url, 0)]
+        outside = len(urls) - len(in_scope)
+        in_scope = in_scope[: options.search_results]
+        result.events += client.visits
+        results_by_engine[engine] = in_scope
+        result.seeds += in_scope
         skipped = f", {outside} results out of scope" if outside else ""
-        asked.notes.append(f"{len(within)} seeds from {engine}{skipped}")
-    if asked.events:
-        asked.events.append(Setting(SEARCHES_SETTING, answers_of, clock()))
-    return asked
+        result.notes.append(f"{len(in_scope)} seeds from {engine}{skipped}")
+    if result.events:
+        result.events.append(Setting(SEARCHES_SETTING, results_by_engine, clock()))
+    return result
 
 
 @dataclass
-class _Conversation:
+class _EngineClient:
     """Requests to one search engine, and their visits."""
 
     options: Options
@@ -173,28 +173,28 @@ class _Conversation:
         """Return the result URLs, or raise InputError."""
         if "{}" not in self.engine:  # a saved query URL
             url, body, kind = await self._get(_address(self.engine, self.engine))
-            return list(answers.parse_results(body, url, kind)) or self._none()
-        url, body, kind = await self._get(self._asking(self.options.topic))
-        furniture: set[str] = set()
+            return list(answers.parse_results(body, url, kind)) or self._no_results()
+        url, body, kind = await self._get(self._query_url(self.options.topic))
+        boilerplate: set[str] = set()
         if answers.is_html_response(body, kind):  # links that a nonsense query returns as well are not results
             nonsense = "zq" + hashlib.sha256(self.engine.encode()).hexdigest()[:10]
-            other, empty, form = await self._get(self._asking(nonsense), may_fail=True)
-            furniture = answers.boilerplate_links(empty, other, form)
-        return list(answers.parse_results(body, url, kind, furniture)) or self._none()
+            other, empty, form = await self._get(self._query_url(nonsense), may_fail=True)
+            boilerplate = answers.boilerplate_links(empty, other, form)
+        return list(answers.parse_results(body, url, kind, boilerplate)) or self._no_results()
 
-    def _asking(self, words: str) -> str:
+    def _query_url(self, words: str) -> str:
         return _address(self.engine, self.engine.replace("{}", quote_plus(words)))
 
-    def _none(self) -> list[str]:
+    def _no_results(self) -> list[str]:
         hint = "try other words, or give a page with --seed"
         raise InputError("no-results", f"--search {self.engine} gave no results: {hint}")
 
     async def _get(self, url: str, may_fail: bool = False) -> tuple[str, bytes, str]:
         """Fetch a page; return its final URL, body and content type."""
-        what = f"the search {url}"
+        noun = f"the search {url}"
         try:
             patience = self.options.patience
-            node, page, visits = await fetch_page(self.space, url, "search", what, clock=self.clock, patience=patience)
+            node, page, visits = await fetch_page(self.space, url, "search", noun, clock=self.clock, patience=patience)
         except InputError:
             if may_fail:  # some engines return 404 without results
                 return url, b"", ""
@@ -204,5 +204,5 @@ class _Conversation:
         try:
             body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), answers.MAX_BYTES)
         except BadEncoding as error:
-            raise InputError("unreadable-response", f"cannot read {what}: {error}") from error
+            raise InputError("unreadable-response", f"cannot read {noun}: {error}") from error
         return node, body, page.exchange.header("content-type")

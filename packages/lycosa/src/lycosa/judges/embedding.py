@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page, Visit
 from lycosa.judges.base import StatelessJudge, facet_texts
-from lycosa.text.embeddings import DIMENSIONS, vectors_digest, unit, vectors
+from lycosa.text.embeddings import DIMENSIONS, unit, vectors, vectors_digest
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.vocabulary import PageWords
 

@@ -152,7 +152,7 @@ def open_index(path: Path, progress: ScanProgress) -> Index:
     return index
 
 
-def _assembled(captures: Captures, about: dict[str, Any]) -> Index:
+def _assembled(captures: Captures, file_facts: dict[str, Any]) -> Index:
     chosen = captures.servable()
     columns = {name: np.array(column, COLUMNS[name])[chosen] for name, column in captures.columns.items()}
     order = np.lexsort((columns["date"], columns["key"]))
@@ -160,7 +160,7 @@ def _assembled(captures: Captures, about: dict[str, Any]) -> Index:
     columns["by_digest"] = np.argsort(columns["digest"], kind="stable").astype("<u4")
     hosts = list(zip(captures.hosts, captures.starts, strict=True))
     packed = msgpack.packb(hosts)
-    facts = {**about, "rows": len(order), "hosts": len(hosts), "hosts_size": len(packed)}
+    facts = {**file_facts, "rows": len(order), "hosts": len(hosts), "hosts_size": len(packed)}
     index = Index(columns, facts, packed)
     pages = np.bincount(index.pages()[1])
     facts["start"] = hosts[int(pages.argmax())][1] if len(pages) else ""

@@ -153,7 +153,7 @@ class _Live(Connection):
             self._refuse(411 if request.body < 0 else 413)
         elif own := self.proxy.own_path(url):
             self.to_skip = request.body
-            self._speak(request, own)
+            self._send_own_page(request, own)
         elif not url.startswith(("http://", "https://")):
             self._refuse(400)
         else:
@@ -254,7 +254,7 @@ class _Live(Connection):
         except OSError:  # for instance a full disk; the browser already has the response
             self.proxy.tally["unwritten"] += 1
 
-    def _speak(self, request: Request, path: str) -> None:
+    def _send_own_page(self, request: Request, path: str) -> None:
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
             self._send_page(request, 200, proxy_pages.browsing(proxy), "browsing", (b"Cache-Control", b"no-store"))

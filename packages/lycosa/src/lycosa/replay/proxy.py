@@ -270,7 +270,7 @@ class _Replaying(Connection):
         own = self.proxy.own_path(url)
         spots = [] if own and request.target.startswith("/") else self.proxy.recording.locate(url, request.at)
         if own and not spots:
-            self._speak(request, own)
+            self._send_own_page(request, own)
         elif spots and spots[0].cost > AT_ONCE:
             self.working = asyncio.ensure_future(self._read_in_thread(request, url, spots))
         else:
@@ -304,7 +304,7 @@ class _Replaying(Connection):
             else:
                 self._send_page(request, 404, proxy_pages.not_recorded(url), "not-recorded")
 
-    def _speak(self, request: Request, path: str) -> None:
+    def _send_own_page(self, request: Request, path: str) -> None:
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
             self._send_page(request, 200, proxy_pages.start(proxy), "start")

@@ -116,7 +116,7 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
         # A relevance that crosses the threshold because of the navigation is not a topic change either.
         for name in [name for name in seen if DETECTORS[name].blind or name == "relevance"]:
             seen[name] = replace(seen[name], kind="cosmetic")
-    seen = dict(sorted(seen.items(), key=lambda said: KINDS.index(said[1].kind)))  # most important kind first
+    seen = dict(sorted(seen.items(), key=lambda item: KINDS.index(item[1].kind)))  # most important kind first
     kind = next(iter(seen.values())).kind
     magnitude = max(verdict.magnitude for verdict in seen.values() if verdict.kind == kind)
     return Change("changed", kind, magnitude, list(seen), [verdict.says for verdict in seen.values()])
@@ -222,11 +222,11 @@ def main_text(old: Snapshot, new: Snapshot) -> Verdict | None:
     apart = difference(old.main, new.main)
     if not apart:
         return Verdict(False)
-    most = max(len(old.main.words), len(new.main.words))
+    longest = max(len(old.main.words), len(new.main.words))
     if apart.moved:
         same = "the same blocks" if apart.reordered else "the same words"
         return Verdict(True, apart.kind, apart.share, f"{same} in another order")
-    says = f"{apart.lost:,} word{'s' * (apart.lost != 1)} removed, {apart.gained:,} added, of {most:,}"
+    says = f"{apart.lost:,} word{'s' * (apart.lost != 1)} removed, {apart.gained:,} added, of {longest:,}"
     return Verdict(True, apart.kind, apart.share, says + (", all within links" if apart.linked else ""))
 
 
@@ -289,7 +289,7 @@ def difference(old: MainBlocks, new: MainBlocks) -> Difference:
     before, after = old.words, new.words
     if before == after:
         return Difference()
-    most = max(len(before), len(after), 1)
+    longest = max(len(before), len(after), 1)
     lost = Counter(words_of(_only(old.blocks, new)))
     gained = Counter(words_of(_only(new.blocks, old)))
     if not lost and not gained:  # the same blocks, perhaps in another order
@@ -301,9 +301,9 @@ def difference(old: MainBlocks, new: MainBlocks) -> Difference:
     common = (lost & gained).total()
     others = max(lost.total(), gained.total()) - common
     if not others:
-        return Difference(moved=True, share=max(share_of_others(before, after), 1 / most))
+        return Difference(moved=True, share=max(share_of_others(before, after), 1 / longest))
     linked = bool(old.unlinked or new.unlinked) and words_of(old.unlinked) == words_of(new.unlinked)
-    return Difference(lost.total() - common, gained.total() - common, share=others / most, linked=linked)
+    return Difference(lost.total() - common, gained.total() - common, share=others / longest, linked=linked)
 
 
 def _only(blocks: list[str], other: MainBlocks) -> list[str]:
@@ -327,12 +327,12 @@ def share_of_others(old: list[str], new: list[str]) -> float:
         return 0.0
     if not old or not new:
         return 1.0
-    most = max(len(old), len(new))
-    others = most - (Counter(old) & Counter(new)).total()
+    longest = max(len(old), len(new))
+    others = longest - (Counter(old) & Counter(new)).total()
     if others:
-        return others / most
+        return others / longest
     pairs = [Counter(zip(["", *items], [*items, ""], strict=True)) for items in (old, new)]
-    return max(most + 1 - (pairs[0] & pairs[1]).total(), 1) / (most + 1)
+    return max(longest + 1 - (pairs[0] & pairs[1]).total(), 1) / (longest + 1)
 
 
 def tree(old: Snapshot, new: Snapshot) -> Verdict | None:
@@ -372,12 +372,12 @@ def levels_apart(old: list[DomLevel], new: list[DomLevel]) -> tuple[float, float
     other_elements = other_texts = 0.0
     ways: dict[int, str] = {}
     for number, (before, after) in enumerate(zip_longest(old, new, fillvalue=DomLevel()), 1):
-        most, most_texts = max(len(before.elements), len(after.elements)), max(len(before.texts), len(after.texts))
-        elements += most
+        longest, most_texts = max(len(before.elements), len(after.elements)), max(len(before.texts), len(after.texts))
+        elements += longest
         texts += most_texts
         way = []
         if before.elements != after.elements:
-            other_elements += most * share_of_others(before.elements, after.elements)
+            other_elements += longest * share_of_others(before.elements, after.elements)
             way.append("structure")
         if before.texts != after.texts:
             other_texts += most_texts * share_of_others(before.texts, after.texts)

@@ -98,7 +98,7 @@ class Feeds:
         self.directory, self.log, self.title, self.wanted = directory, log, title, wanted
         self.address = address if not address or address.endswith("/") else f"{address}/"
         self.excerpt = excerpt
-        self._told: dict[str, str] = {}  # excerpts by entry id
+        self._excerpts: dict[str, str] = {}  # excerpts by entry id
         self._newest: deque[LoggedChange] = deque(maxlen=MAX_ENTRIES)  # oldest first
         self._read = 0
         self._unwritten = True
@@ -108,7 +108,7 @@ class Feeds:
         last = ledger.end(self.log)
         if not self._read:
             self._newest.extendleft(newest(self.log, self.wanted, upto=last))
-            self._told = self._of_last_run()
+            self._excerpts = self._of_last_run()
         else:
             for item in ledger.changes(self.log, after=self._read, upto=last, wanted=self.wanted):
                 self._newest.append(item)
@@ -117,10 +117,10 @@ class Feeds:
         if not self._unwritten:
             return False
         shown = list(reversed(self._newest))
-        known = self._told
-        self._told = {it.id: known.get(it.id) or ledger.story(it, self.excerpt(it)) for it in shown}
+        known = self._excerpts
+        self._excerpts = {it.id: known.get(it.id) or ledger.story(it, self.excerpt(it)) for it in shown}
         address, crawl = self.address and self.address + ATOM, ledger.identity(self.log).urn
-        body = atom(shown, crawl=crawl, title=self.title, address=address, says=lambda it: self._told[it.id])
+        body = atom(shown, crawl=crawl, title=self.title, address=address, says=lambda it: self._excerpts[it.id])
         written = save(self.directory / ATOM, body)
         self._unwritten = False
         return written

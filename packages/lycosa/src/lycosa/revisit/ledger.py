@@ -121,12 +121,12 @@ def changes(
         change = change_of(visit)
         if change is None or not since <= visit.started < until:
             continue
-        item = _told(log, crawl, seq, visit, change)
+        item = _logged_change(log, crawl, seq, visit, change)
         if wanted.takes(item):
             yield item
 
 
-def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -> LoggedChange:
+def _logged_change(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -> LoggedChange:
     """Return a change with data of the previous version, because a vanished page has no title of its own."""
     before = next(log.events(f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (visit.node, seq)), None)
     title, was = visit.title, 0.0

@@ -89,7 +89,7 @@ class Memory:
         if place is not None and not visit.follows:
             self._arrived(place, visit, table)
         if visit.kind == "sitemap":
-            self._hear(visit)
+            self._read_hints(visit)
         if not visit.follows:
             if visit.kind in ("page", "sitemap") and visit.outcome == "ok":
                 self._watch(visit, table)
@@ -150,14 +150,14 @@ class Memory:
         elif visit.outcome in ("gone", "unwanted"):
             page.fate, page.target, page.attempt = "vanished", "", 0
             self.histories.drop(number, at)
-            self._answered(page, at, change is not None)
+            self._resolve_hints(page, at, change is not None)
         elif visit.outcome == "redirect":
             page.fate, page.target, page.attempt = "moved", visit.links.urls[0], 0
             if visit.status in PERMANENT:
                 self.histories.drop(number, at)
             else:  # moved, which is no visit of the page itself
                 self.histories.failed(number, at)
-            self._answered(page, at, change is not None)
+            self._resolve_hints(page, at, change is not None)
             self._follow(visit, table)
         else:  # unknown state, because there was no response or the visit was not allowed
             self.histories.failed(number, at)
@@ -178,7 +178,7 @@ class Memory:
             validators.learn(honesty, page.validators, visit, changed)
             modified = parse_http_date(visit.modified) if honesty.dates else 0.0
             self.histories.look(number, at, changed, modified)
-        self._answered(page, at, matters)
+        self._resolve_hints(page, at, matters)
         page.fate = page.target = ""
         page.attempt = 0
         page.looks += 1
@@ -189,11 +189,11 @@ class Memory:
             if page.kind == "revisit":
                 self.histories.weight[number] = max(visit.relevance_now, page.floor)
 
-    def _answered(self, page: Watched, at: float, changed: bool) -> None:
+    def _resolve_hints(self, page: Watched, at: float, changed: bool) -> None:
         """Resolve the hints about a page; only failed visits leave them open."""
         self.hints.learn(int(self.histories.host[page.number]), page.node, at, changed)
 
-    def _hear(self, visit: Visit) -> None:
+    def _read_hints(self, visit: Visit) -> None:
         dates: list[Any] = visit.data.get("modified", [])
         for url, date in zip(visit.links.urls, dates, strict=False):
             page = self.watched.get(url)
@@ -232,7 +232,7 @@ class Hints:
 
     def __init__(self) -> None:
         self._hosts: defaultdict[Hashable, _Host] = defaultdict(_Host)
-        self._told: dict[Hashable, float] = {}  # latest change date of a page announced by its host
+        self._announced: dict[Hashable, float] = {}  # latest change date of a page announced by its host
         self._seen: dict[Hashable, float] = {}  # time of our last visit
         self._open: dict[Hashable, float] = {}  # open hints: time at which the hint was read
 
@@ -246,25 +246,25 @@ class Hints:
         if times is None or not 0 < times[0] <= now + 86_400.0:
             return False
         first, last = times
-        before = self._told.get(node)
-        self._told[node] = max(first, before or 0.0)
+        before = self._announced.get(node)
+        self._announced[node] = max(first, before or 0.0)
         seen = self._seen.get(node, -math.inf)
         # the first hint of a page counts only if it is later than our visit
         news = seen < first if before is None else before < first and seen < last
         if news and node not in self._open:
             self._open[node] = now
-            said = self._hosts[host]
-            if said.right + said.wrong + len(said.trials) < TRIALS:
-                said.trials.add(node)
+            host_hints = self._hosts[host]
+            if host_hints.right + host_hints.wrong + len(host_hints.trials) < TRIALS:
+                host_hints.trials.add(node)
         return news
 
     def learn(self, host: Hashable, node: Hashable, at: float, changed: bool) -> None:
         self._seen[node] = max(at, self._seen.get(node, at))
-        said = self._hosts[host]
-        said.trials.discard(node)
+        host_hints = self._hosts[host]
+        host_hints.trials.discard(node)
         if self._open.pop(node, None) is not None:
-            said.right += changed
-            said.wrong += not changed
+            host_hints.right += changed
+            host_hints.wrong += not changed
 
     @property
     def open(self) -> list[Hashable]:
@@ -277,9 +277,9 @@ class Hints:
         """Return the probability that a page has changed according to a hint; 0 if its host is unreliable."""
         if node not in self._open:
             return 0.0
-        said = self._hosts[host]
-        checked = said.right + said.wrong >= TRIALS and said.precision >= 0.2
-        return said.precision if checked or node in said.trials else 0.0
+        host_hints = self._hosts[host]
+        checked = host_hints.right + host_hints.wrong >= TRIALS and host_hints.precision >= 0.2
+        return host_hints.precision if checked or node in host_hints.trials else 0.0
 
     def due(
         self, host: Hashable, node: Hashable, due: float, *, weight: float, rate: float, price: float, last: float

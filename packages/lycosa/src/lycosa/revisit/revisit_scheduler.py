@@ -63,7 +63,7 @@ class RevisitScheduler(protocols.VisitScheduler):
         self.memory = Memory(
             self.host_key, self.behaviours, threshold, irrelevant=options.watch_all, attempts=options.attempts
         )
-        self.witness = ChangeComparer(self.memory, versions, detectors)
+        self.comparer = ChangeComparer(self.memory, versions, detectors)
         self.histories, self.watched = self.memory.histories, self.memory.watched
         self._due: Times = np.zeros(0)
         self._agenda = Agenda(self._host_key_of, self._due_at)
@@ -71,7 +71,7 @@ class RevisitScheduler(protocols.VisitScheduler):
         self._rest: dict[str, float] = {}
         self._again = -math.inf  # time of the next complete plan
         self._now = -math.inf  # time of the engine's last call
-        self._looks = 0
+        self._visits_since_plan = 0
         self._debt = 0.0
 
     @property
@@ -183,7 +183,7 @@ class RevisitScheduler(protocols.VisitScheduler):
 
     def _catch_up(self, now: float) -> None:
         self._now = now
-        if now >= self._again or self._looks >= ROUND:
+        if now >= self._again or self._visits_since_plan >= ROUND:
             self._plan(now)
         for number in self._agenda.ripe(now):
             self._put(number)
@@ -195,7 +195,7 @@ class RevisitScheduler(protocols.VisitScheduler):
 
     def _plan(self, now: float) -> None:
         """Reschedule all pages, and queue those that are due by host, largest claim first."""
-        self._looks = 0
+        self._visits_since_plan = 0
         self._again = NEVER if self.once else now + STALE
         self.histories.now = now
         if not len(self.histories):
@@ -243,10 +243,10 @@ class RevisitScheduler(protocols.VisitScheduler):
         )
 
     def is_same(self, visit: Visit, page: Page) -> bool:
-        return self.witness.is_same(visit, page)
+        return self.comparer.is_same(visit, page)
 
     def compare(self, visit: Visit, page: Page) -> None:
-        self.witness.compare(visit, page)
+        self.comparer.compare(visit, page)
 
     def learn(self, visit: Visit, table: Table) -> None:
         if visit.started >= self.began:
@@ -257,13 +257,13 @@ class RevisitScheduler(protocols.VisitScheduler):
         news = self.memory.news
         page = self.memory.learn(visit, table)
         if page is not None:
-            self._looks += 1
+            self._visits_since_plan += 1
             if page.number < len(self._due):  # update only this page's part of the plan
                 due = self._due[page.number] = self._times(page.number)[0]
                 if due < self._again:
                     self._agenda.wait(page.number, float(due))
         if self.memory.news > news and len(self._due):  # the plan was made without these hints
-            self._looks = ROUND
+            self._visits_since_plan = ROUND
 
     def _count(self, visit: Visit) -> None:
         """Count the visit as exploring or refreshing."""
@@ -408,7 +408,7 @@ class ChangeComparer:
         if visit.kind != "revisit" or known is None:
             return None
         if visit.outcome == "ok" and "soft-404" in visit.flags:
-            self._doubt(known, visit, page)
+            self._check_soft_404(known, visit, page)
         if visit.outcome in ("gone", "unwanted"):
             why = visit.note or f"status {visit.status}"
             if visit.outcome == "unwanted":
@@ -427,10 +427,10 @@ class ChangeComparer:
         before = self.versions.last(visit.node)
         return self._difference(before, visit, page) if before is not None else None
 
-    def _doubt(self, known: Watched, visit: Visit, page: Page) -> None:
+    def _check_soft_404(self, known: Watched, visit: Visit, page: Page) -> None:
         """Classify a page that looks like a soft 404 as vanished, unless it always looked like that."""
         before = self.versions.last(visit.node) if not known.fate else None
-        if before is not None and difference(self._kept(before).main, self._come(visit, page).main).share < 0.5:
+        if before is not None and difference(self._old_version(before).main, self._new_version(visit, page).main).share < 0.5:
             visit.flags.remove("soft-404")
             visit.relevance = before.relevance_now
         else:
@@ -450,30 +450,30 @@ class ChangeComparer:
 
     def _difference(self, before: Visit, visit: Visit, page: Page) -> Change | None:
         """Return the change between two versions; None if no detector reports any."""
-        old, new = self._kept(before), self._come(visit, page)
+        old, new = self._old_version(before), self._new_version(visit, page)
         if not before.place.file:  # not archived, so only the data of the log is compared
             new.body = b""
         elif old.body == new.body and old.content_type != new.content_type:
-            _tell_apart(old, new)
+            _reencode(old, new)
         change = judge_change(old, new, self.detectors)
         if change is None and old.body and not new.body and before.place.file:
             change = Change("changed", "text", 1.0, ["digest"], ["an empty body"])
         if set(before.flags) & CUT:  # the old version was received incompletely
             change = Change("changed", by=["digest"], says=["the version before was cut short"])
-        if said := _directives(visit) ^ _directives(before):
-            directives = [f"{'now' if flag in visit.flags else 'no longer'} {flag}" for flag in sorted(said)]
+        if changed := _directives(visit) ^ _directives(before):
+            directives = [f"{'now' if flag in visit.flags else 'no longer'} {flag}" for flag in sorted(changed)]
             change = change or Change("changed")
             change.by, change.says = [*change.by, "robots"], [*change.says, ", ".join(directives)]
         return change
 
-    def _kept(self, before: Visit) -> Snapshot:
+    def _old_version(self, before: Visit) -> Snapshot:
         version = self._version(before, self.versions.exchange(before), before.title, "", before.links.urls)
         if version.body:
             document = reparse_page(version.body, before.node, version.content_type, in_worker="apart" in before.data)
             version.title, version.text, version.links = document.title, document.text, document.links.urls
         return version
 
-    def _come(self, visit: Visit, page: Page) -> Snapshot:
+    def _new_version(self, visit: Visit, page: Page) -> Snapshot:
         return self._version(visit, page.exchange, visit.title, page.text, visit.links.urls)
 
     def _version(self, visit: Visit, exchange: Exchange | None, title: str, text: str, links: list[str]) -> Snapshot:
@@ -495,7 +495,7 @@ def _reads_the_same(body: bytes, old: str, new: str) -> bool:
     return types[0] == types[1] and decode(body, charset_of(old)) == decode(body, charset_of(new))
 
 
-def _tell_apart(old: Snapshot, new: Snapshot) -> None:
+def _reencode(old: Snapshot, new: Snapshot) -> None:
     """Re-encode equal bytes with different charsets to UTF-8, so that detectors report a difference."""
     for version in (old, new):
         version.body = version.source.encode("utf-8", "replace")

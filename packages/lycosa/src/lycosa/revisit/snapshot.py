@@ -512,10 +512,10 @@ def _dates(words: list[str], start: int, end: int) -> set[int]:
     for at in range(start, end):
         word = words[at]
         if word in MONTHS:
-            beside = [near for near in range(max(start, at - 4), min(end, at + 5)) if _is_part(words, near, at)]
-            if beside:
+            date_parts = [near for near in range(max(start, at - 4), min(end, at + 5)) if _is_part(words, near, at)]
+            if date_parts:
                 parts.add(at)
-                parts.update(beside)
+                parts.update(date_parts)
         elif word[0].isdigit():
             after = words[at + 1] if at + 1 < end else ""
             if after == "h" and at + 2 < end and _DAY.fullmatch(word) and len(words[at + 2]) == 2:  # 14h30

@@ -289,10 +289,10 @@ class ChangingWeb(Web):
         """Return the document with the host's headers, without its body."""
         subject = place.subject
         plain = self._manners(subject.page)
-        made = self.history.edits(subject, t)
-        every, real = len(made), sum(edit.real for edit in made)
+        edits_so_far = self.history.edits(subject, t)
+        every, real = len(edits_so_far), sum(edit.real for edit in edits_so_far)
         origin = self.history.origin(subject)
-        touched = self.history.when(made[-1].at if made else origin)
+        touched = self.history.when(edits_so_far[-1].at if edits_so_far else origin)
         beat: tuple[int, ...] = ()
         moving = self.history.process(*subject.key).moving
         if moving:

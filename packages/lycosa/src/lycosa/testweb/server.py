@@ -51,11 +51,11 @@ def max_in_flight(log: Iterable[ServedRequest]) -> dict[str, int]:
         events[hit.host] += [(hit.started, 1), (hit.ended, -1)]
     result = {}
     for host, changes in events.items():
-        now = most = 0
+        now = peak = 0
         for _, change in sorted(changes):  # at equal times ends sort before starts
             now += change
-            most = max(most, now)
-        result[host] = most
+            peak = max(peak, now)
+        result[host] = peak
     return result
 
 

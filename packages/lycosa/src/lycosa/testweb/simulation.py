@@ -79,14 +79,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 def run_virtual(main: Coroutine[Any, Any, T], *, start: float = 0.0) -> T:
     """Run a coroutine in virtual time from `start` seconds on, for instance the end of an earlier run."""
-    made: list[T] = []
+    results: list[T] = []
 
     async def run() -> None:  # returns None because the runner formats the results of its tasks
-        made.append(await main)
+        results.append(await main)
 
     with asyncio.Runner(loop_factory=lambda: VirtualLoop(start)) as runner:
         runner.run(run())
-    return made[0]
+    return results[0]
 
 
 def clock() -> float:

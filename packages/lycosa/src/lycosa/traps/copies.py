@@ -52,7 +52,7 @@ class DuplicateIndex:
         self._first: dict[bytes, str] = {}
         # revisited pages: latest digest (empty if another page had it before) and row
         self._latest: dict[str, tuple[bytes, int]] = {}
-        self._once: dict[str, str] = {}  # first known address of pages that moved
+        self._first_url: dict[str, str] = {}  # first known address of pages that moved
         self._nodes: list[str] = []  # pages with enough words and new content, one row each
         self._simhash = np.zeros(0, np.uint64)
         self._words = np.zeros(0, np.int32)
@@ -78,8 +78,8 @@ class DuplicateIndex:
 
     def learn(self, visit: Visit) -> None:
         """Remember a page with new content, or the new URL of a page that moved."""
-        if visit.outcome == "redirect" and visit.links.urls and (visit.follows or visit.node in self._once):
-            self._once.setdefault(visit.links.urls[0], self._at_first(visit.node))
+        if visit.outcome == "redirect" and visit.links.urls and (visit.follows or visit.node in self._first_url):
+            self._first_url.setdefault(visit.links.urls[0], self._at_first(visit.node))
         if not visit.is_version or visit.same_as:
             return
         words, row = _words(visit), -1
@@ -106,7 +106,7 @@ class DuplicateIndex:
             "simhashes": self._simhash[:count],
             "words": self._words[:count],
             "sketches": self._sketch[:count],
-            "once": dict(self._once),
+            "once": dict(self._first_url),
         }
 
     def restore(self, state: State) -> None:
@@ -116,7 +116,7 @@ class DuplicateIndex:
         same = {node: node for node in self._nodes}  # to share one str object per page
         firsts = [same.get(node, node) for node in state["firsts"]]
         self._first = dict(zip((digests[at : at + DIGEST] for at in places), firsts, strict=True))
-        self._once = dict(state["once"])
+        self._first_url = dict(state["once"])
         self._simhash, self._words, self._sketch = state["simhashes"], state["words"], state["sketches"]
         for row, simhash in enumerate(self._simhash.tolist()):
             self._file(row, simhash)
@@ -171,7 +171,7 @@ class DuplicateIndex:
                 bucket.remove(row)
 
     def _at_first(self, node: str) -> str:
-        return self._once.get(node, node)
+        return self._first_url.get(node, node)
 
 
 def _words(visit: Visit) -> int:

@@ -145,8 +145,8 @@ class SectionTrapFilter(protocols.TrapFilter):
         if reading is not None:
             self.soft404.recognise(visit, reading)
             suspect = visit.is_version and "quality" not in visit.data and may_be_stuffed(reading.terms.counts)
-            if suspect and (said := quality(reading.ids)) < STUFFED_BELOW:
-                visit.data = {**visit.data, "quality": round(said, 3)}
+            if suspect and (text_quality := quality(reading.ids)) < STUFFED_BELOW:
+                visit.data = {**visit.data, "quality": round(text_quality, 3)}
         if visit.is_version:
             if "soft-404" in visit.flags:
                 visit.relevance = 0.0
@@ -169,8 +169,8 @@ class SectionTrapFilter(protocols.TrapFilter):
             self.hosts[self.sections[number].host].started |= bool(table.is_seed[step.row])
             self._judge_page(visit, number, changed)
             self._judge_links(step, changed)
-            heard = np.concatenate([self._suspects(step, new, visit), self._blame(step.row, visit, table)])
-        touched = self._sentence(changed)
+            heard = np.concatenate([self._suspect_new_links(step, new, visit), self._suspect_link_farm(step.row, visit, table)])
+        touched = self._update_levels(changed)
         rows = np.concatenate([new, heard, *(np.frombuffer(self.sections[i].rows, np.int32) for i in sorted(touched))])
         return rows, self.levels(rows)
 
@@ -361,7 +361,7 @@ class SectionTrapFilter(protocols.TrapFilter):
                 part.walls += bool(count >= WALLED_SHARE * len(step.children))
                 changed.add(number)
 
-    def _suspects(self, step: Step, new: Rows, visit: Visit) -> Rows:
+    def _suspect_new_links(self, step: Step, new: Rows, visit: Visit) -> Rows:
         """Mark new links of a stuffed page as suspect until another page links to them; return the rows cleared.
 
         Pages may be misjudged, so links stay free if most pages of the host are not stuffed, or if it has a start page.
@@ -374,7 +374,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         self._suspect[freed] = False
         return freed
 
-    def _blame(self, row: int, visit: Visit, table: Table) -> Rows:
+    def _suspect_link_farm(self, row: int, visit: Visit, table: Table) -> Rows:
         """Mark the links of a page as suspect if it leads mostly to stuffed pages, as in link farms.
 
         Return the suspect rows: those linked only from this page, and those linked only from the first.
@@ -401,7 +401,7 @@ class SectionTrapFilter(protocols.TrapFilter):
     def _host(self, row: int) -> HostRecord:
         return self.hosts[self.sections[self._section[row]].host]
 
-    def _sentence(self, changed: set[int]) -> set[int]:
+    def _update_levels(self, changed: set[int]) -> set[int]:
         """Update the levels of changed sections and their hosts; return the sections with another level."""
         touched: set[int] = set()
         for number in sorted(changed):

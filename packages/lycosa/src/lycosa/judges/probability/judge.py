@@ -37,7 +37,7 @@ from lycosa.judges.probability.learned_model import (
 )
 from lycosa.judges.probability.relevance_line import MAX_LOG_ODDS, sigmoid
 from lycosa.judges.vector_judge import VectorJudge
-from lycosa.text.embeddings import DIMENSIONS, vectors_digest, unit, vector, vector_from
+from lycosa.text.embeddings import DIMENSIONS, unit, vector, vector_from, vectors_digest
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.readability import may_be_stuffed, quality
 from lycosa.text.tokens import stems as stems_of

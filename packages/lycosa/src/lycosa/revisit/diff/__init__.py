@@ -105,8 +105,8 @@ def describe(change: Change | None) -> str:
         line += f": {change.kind}, magnitude {change.magnitude:.2g}"
     if change.target:
         line += f" to {change.target}"
-    said = [f"{name}: {words}" if words else name for name, words in _pairs(change)]
-    return " ".join(visible(line + (f" ({'; '.join(said)})" if said else "")).split())
+    explanations = [f"{name}: {words}" if words else name for name, words in _pairs(change)]
+    return " ".join(visible(line + (f" ({'; '.join(explanations)})" if explanations else "")).split())
 
 
 def _pairs(change: Change) -> list[tuple[str, str]]:

@@ -178,8 +178,8 @@ class _Comparing:
     def _unlike(self, old: range, new: range) -> None:
         """Build rows of dissimilar blocks: side by side if there are equally many, else one after the other."""
         counts, rows = self.diff, self.diff.rows
-        beside = len(old) == len(new) and not any(i in self.moved_old for i in old)
-        if beside and not any(j in self.moved_new for j in new):
+        side_by_side = len(old) == len(new) and not any(i in self.moved_old for i in old)
+        if side_by_side and not any(j in self.moved_new for j in new):
             for i, j in zip(old, new, strict=True):
                 rows.append(Row("changed", [Run("removed", self.old[i]), Run("added", self.new[j])]))
                 counts.removed += len(self.old[i])
