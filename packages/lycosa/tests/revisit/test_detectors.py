@@ -257,7 +257,7 @@ def test_main_text_magnitude_by_hand() -> None:
     old = MainBlocks(["one two three four five", "six seven eight nine ten"])
     new = MainBlocks(["one two three four five", "six seven eight nine eleven twelve thirteen"])
     found = difference(old, new)
-    assert (1, 3, False) == (found.lost, found.gained, found.moved)
+    assert (1, 3, False) == (found.removed, found.added, found.moved)
     assert 3 / 12 == found.share
 
 

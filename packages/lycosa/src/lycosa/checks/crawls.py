@@ -27,7 +27,7 @@ def engine(
 ) -> Engine:
     """Return an engine on the graph with the given events replayed."""
     log = MemoryLog()
-    made = Engine(
+    running = Engine(
         space,
         SampleJudge(),
         strategy,
@@ -40,40 +40,40 @@ def engine(
     )
     for event in events or [Seed(START)]:
         log.append(event)
-        made.fold(event)
-    return made
+        running.fold(event)
+    return running
 
 
-def run(made: Engine, max_visits: int = 0) -> list[Event]:
+def run(running: Engine, max_visits: int = 0) -> list[Event]:
     """Crawl for at most `max_visits` visits and return the log; visits in flight at the end are dropped."""
 
     async def crawl() -> None:
         left = max_visits
-        async with aclosing(made.run()) as visits:
+        async with aclosing(running.run()) as visits:
             async for _ in visits:
                 left -= 1
                 if left == 0:
                     break
 
     asyncio.run(crawl())
-    return list(made.log)
+    return list(running.log)
 
 
 def visits_of(events: Iterable[Event]) -> list[Visit]:
     return [event for event in events if isinstance(event, Visit)]
 
 
-def picks(made: Engine, limit: int = 10_000) -> list[tuple[str, Pick]]:
+def picks(running: Engine, limit: int = 10_000) -> list[tuple[str, Pick]]:
     """Return the next picks of an engine without learning in between; all are returned to the frontier."""
-    number = max((visit.pick for visit in visits_of(made.log)), default=0)
+    number = max((visit.pick for visit in visits_of(running.log)), default=0)
     picked: list[tuple[str, Pick]] = []
     while len(picked) < limit:
-        pick = made.strategy.pick(number + len(picked) + 1, made.frontier, 0.0)
+        pick = running.strategy.pick(number + len(picked) + 1, running.frontier, 0.0)
         if pick.row < 0:
             break
-        picked.append((made.table.nodes[pick.row], pick))
+        picked.append((running.table.nodes[pick.row], pick))
     for _, pick in picked:
-        made.frontier.untake(pick.row)
+        running.frontier.untake(pick.row)
     return picked
 
 

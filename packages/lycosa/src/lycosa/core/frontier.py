@@ -48,8 +48,8 @@ class HostQueue:
     """Rows of one host, best first, and when it may be used again."""
 
     __slots__ = (
-        "floor", "heap", "in_flight", "max_entries", "name", "number", "offer", "pages", "rest", "since", "status", "tail",
-        "until", "why",
+        "floor", "heap", "in_flight", "max_entries", "name", "number", "offer", "pages", "rest", "since", "status",
+        "tail", "until", "why",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str) -> None:
@@ -353,7 +353,7 @@ class Frontier:
 
     def candidates(self, level: int, min_priority: float, now: float) -> Rows:
         """Return all rows of a level available now with at least this priority, by number. Scans all rows."""
-        rows = self._worth(level, min_priority)
+        rows = self._rows_from(level, min_priority)
         numbers = self.table.host[rows]
         usable = np.zeros(len(self.table.hosts), np.bool_)
         for number in np.unique(numbers).tolist():
@@ -362,7 +362,7 @@ class Frontier:
             usable[number] = not resting and self.ready(queue.name)[0] <= now
         return rows[usable[numbers]]
 
-    def _worth(self, level: int, min_priority: float) -> Rows:
+    def _rows_from(self, level: int, min_priority: float) -> Rows:
         n = len(self.table)
         self._fit()
         priority = self.priority[:n]

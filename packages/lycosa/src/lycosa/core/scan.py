@@ -113,9 +113,9 @@ class ScanFrontier(Frontier):
         super().take_this(row, now)
 
     def promises(self, n: int, now: float, at_once: int = 1) -> list[float]:
-        rows = self._worth(FREE, -math.inf)
+        rows = self._rows_from(FREE, -math.inf)
         if not len(rows):
-            return [LOWEST] * min(n, len(self._worth(HELD, -math.inf)))
+            return [LOWEST] * min(n, len(self._rows_from(HELD, -math.inf)))
         priorities: list[float] = np.sort(self._exact(rows) if self.linear else self.priority[rows])[::-1][:n].tolist()
         return priorities
 
@@ -158,7 +158,7 @@ class ScanFrontier(Frontier):
             return self.priority[rows]
         return linear_priorities(pool.matrix.take(self._slot[rows], axis=1), self.weights, self.intercept)
 
-    def _worth(self, level: int, min_priority: float) -> Rows:
+    def _rows_from(self, level: int, min_priority: float) -> Rows:
         self._forget_closed()
         pools = [self.pools[BEHIND]] if level == HELD else [self.pools[FIRST], self.pools[FREELY]]
         held = [pool.rows[: pool.size] for pool in pools]

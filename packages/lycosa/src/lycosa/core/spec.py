@@ -202,9 +202,9 @@ class Registry(dict[str, E]):
     lycosa.core.errors.InputError: there is no clock 'walls': did you mean wall? choose one of wall, ...
     """
 
-    def __init__(self, what: str, package: str, entries: Mapping[str, E], command: str = "", group: str = "") -> None:
+    def __init__(self, noun: str, package: str, entries: Mapping[str, E], command: str = "", group: str = "") -> None:
         super().__init__(entries)
-        self.what, self.package = what, package
+        self.noun, self.package = noun, package
         self.group = group  # entry point group of plugins; empty if packages cannot add any
         self.command = command  # command that lists the names; if empty, error messages list them
 

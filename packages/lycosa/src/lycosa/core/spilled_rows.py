@@ -250,18 +250,18 @@ class SpilledRows:
         """Return which rows in memory, and which spilled ones, are among the best `capacity` rows."""
         # Spilled rows must be better than the worst of `capacity` rows in memory.
         least = _nth_best(priorities, capacity) if len(memory_rows) >= capacity else -math.inf
-        spilled, spilled_priority = np.zeros(0, np.intp), np.zeros(0, np.float32)
-        for places, spilled_priorities in self._some(by_tag):
-            better = spilled_priorities > least
-            spilled, spilled_priority = (
+        spilled, spilled_priorities = np.zeros(0, np.intp), np.zeros(0, np.float32)
+        for places, part_priorities in self._some(by_tag):
+            better = part_priorities > least
+            spilled, spilled_priorities = (
                 np.concatenate([spilled, places[better]]),
-                np.concatenate([spilled_priority, spilled_priorities[better]]),
+                np.concatenate([spilled_priorities, part_priorities[better]]),
             )
             if len(spilled) > capacity:
-                better = spilled_priority >= _nth_best(spilled_priority, capacity)
-                spilled, spilled_priority = spilled[better], spilled_priority[better]
+                better = spilled_priorities >= _nth_best(spilled_priorities, capacity)
+                spilled, spilled_priorities = spilled[better], spilled_priorities[better]
         age = np.concatenate([self.table.age(memory_rows), self._age[spilled]])
-        first = np.lexsort((age, -np.concatenate([priorities, spilled_priority])))[:capacity]
+        first = np.lexsort((age, -np.concatenate([priorities, spilled_priorities])))[:capacity]
         stays = np.zeros(len(memory_rows) + len(spilled), np.bool_)
         stays[first] = True
         return stays[: len(memory_rows)], spilled[stays[len(memory_rows) :]]
@@ -270,9 +270,12 @@ class SpilledRows:
         """Return the best spilled rows of hosts with few rows in memory."""
         lacks = few - np.bincount(row_in_memory, minlength=len(self.table.hosts))
         spilled, priorities = np.zeros(0, np.intp), np.zeros(0, np.float32)
-        for places, spilled_priorities in self._some(by_tag) if few else ():
-            some = (lacks[self._host_key[places]] > 0) & (spilled_priorities > -math.inf)
-            spilled, priorities = np.concatenate([spilled, places[some]]), np.concatenate([priorities, spilled_priorities[some]])
+        for places, part_priorities in self._some(by_tag) if few else ():
+            some = (lacks[self._host_key[places]] > 0) & (part_priorities > -math.inf)
+            spilled, priorities = (
+                np.concatenate([spilled, places[some]]),
+                np.concatenate([priorities, part_priorities[some]]),
+            )
             host_keys = self._host_key[spilled]
             chosen = _nth(host_keys, -priorities, self._age[spilled]) < lacks[host_keys]
             spilled, priorities = spilled[chosen], priorities[chosen]

@@ -170,7 +170,7 @@ class Crawl:
         self._snapshots: SnapshotWriter | None = None
         self._crawl_log: CrawlLog | None = None
         self._follower: BackgroundIndexer | None = None
-        self._room: DiskGuard | None = None
+        self._disk_guard: DiskGuard | None = None
         self._is_open = self._stopping = self._working = False
         self._running: AsyncGenerator[Visit, None] | None = None
         request.on_failure = self._fail
@@ -203,7 +203,7 @@ class Crawl:
                 self._snapshots = SnapshotWriter(request, files, assembly.engine)
             self._open_crawl_log(assembly.engine)
             if request.path is not None:
-                self._room = DiskGuard(request.path, request.options.max_disk)
+                self._disk_guard = DiskGuard(request.path, request.options.max_disk)
             if request.path is not None and request.options.index:
                 self._follower = BackgroundIndexer(request.path, assembly.engine.tally.pages)
             if request.resuming and isinstance(files.log, SqliteLog):
@@ -258,7 +258,7 @@ class Crawl:
                         self._crawl_log.visited(visit, engine.number)
                     if self._follower is not None:
                         self._follower.visited(visit)
-                    if self._room is not None and (lacking := self._room.visited(visit)):
+                    if self._disk_guard is not None and (lacking := self._disk_guard.visited(visit)):
                         self._fail(lacking)
                     yield visit
             if self._snapshots is not None:

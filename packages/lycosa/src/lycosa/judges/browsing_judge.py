@@ -48,7 +48,6 @@ class BrowsingJudge(VectorJudge):
 
 
 def _centroid(browsing: Browsing) -> tuple[dict[str, float], Background, float]:
-    """Return c_r as weights of stems (without idf), the idf of the training set, and the threshold."""
     pages, count = browsing.pages, len(browsing)
     frequency = pages.document_frequency(len(browsing.terms))
     rarity = idf(frequency, count)

@@ -144,7 +144,6 @@ def pack_vector(vector: Vector) -> bytes:
 
 
 def _cosines(texts: list[str], language: str, topic: Vector) -> Vector:
-    """Return the cosine of each text and the topic; repeated texts are computed once."""
     distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     if not distinct:
         return np.zeros(0, np.float32)

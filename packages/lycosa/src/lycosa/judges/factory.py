@@ -146,7 +146,6 @@ def takes_ontology(made: Any) -> bool:
 
 
 def _judge_and_settings(options: Options) -> tuple[str, dict[str, str]]:
-    """Return the name of the judge that the options set or imply, and its parameters as typed."""
     if options.judge:
         return parse_spec(options.judge)
     if options.regex or options.model:
@@ -158,7 +157,6 @@ def _judge_and_settings(options: Options) -> tuple[str, dict[str, str]]:
 
 
 def _training_file(options: Options) -> str:
-    """Return the browsing file that a learning strategy is trained on, or an empty string."""
     name, settings = parse_spec(options.strategy)
     return settings.get("file", "") if name in LEARNING_STRATEGIES else ""
 
@@ -174,7 +172,6 @@ def _check_sources(name: str, given: list[str]) -> None:
 
 
 def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
-    """Add the words of the topic to the terms of the examples, each weighted like the heaviest term."""
     if topic:
         heaviest = max(weights.values(), default=1.0)
         for stem, weight in VectorJudge(topic).weights.items():

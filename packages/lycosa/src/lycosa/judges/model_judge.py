@@ -99,7 +99,6 @@ class ModelJudge(StatelessJudge):
     def _facets(
         self, page: Page, language: str, link_relevances: NDArray[np.float32]
     ) -> dict[str, NDArray[np.float32]]:
-        """Compute the requested facets; each kind of text is read once."""
         texts = {"context" if name == CONTEXT_SCORE else name for name in self.facets} & set(FACETS)
         by_text = {name: self._text_probabilities(facet_texts(page.links, name), language) for name in texts}
         facets = {name: self._lift(by_text[name]) if name in by_text else link_relevances for name in self.facets}
@@ -117,7 +116,6 @@ class ModelJudge(StatelessJudge):
     def _link_probabilities(
         self, links: NDArray[np.intp], columns: NDArray[np.intp], count: int
     ) -> NDArray[np.float64]:
-        """Return P of each link, from parallel arrays of link and term numbers; 0 without known words."""
         by_text = np.zeros(count)
         links, columns = links[columns >= 0], columns[columns >= 0]
         if not len(links):

@@ -206,7 +206,6 @@ class VectorJudge(StatelessJudge):
         return words
 
     def _judge_texts(self, read: LinkTexts, parts: list[str], page_query: _PageQuery) -> NDArray[np.float32]:
-        """Judge the links by texts that are not part of the page itself, in the order of `parts`."""
         each = [read.starts_of(part) for part in parts]
         words = self._words(page_query)
         numbers = np.concatenate([read.numbers[starts.item(0) : starts.item(-1)] for starts in each])
@@ -273,7 +272,6 @@ class _PageQuery:
 
 
 def _places(ids: NDArray[Any], query_ids: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the position of each query id among sorted ids, or -1."""
     if not len(ids):
         return np.full(len(query_ids), -1, np.intp)
     at = np.searchsorted(ids, query_ids)

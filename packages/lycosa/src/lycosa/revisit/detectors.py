@@ -264,8 +264,8 @@ def _came_and_went(added: int, removed: int) -> str:
 class Difference:
     """Difference of two main parts, counted in words."""
 
-    lost: int = 0
-    gained: int = 0
+    removed: int = 0
+    added: int = 0
     moved: bool = False
     share: float = 0.0
     reordered: bool = False  # the same blocks in another order
@@ -282,28 +282,28 @@ class Difference:
 def difference(old: MainBlocks, new: MainBlocks) -> Difference:
     """Return the difference of two main parts.
 
-    share = (max(lost, gained) - common) / max(words of old, words of new), over the words of blocks that only one has;
+    share = (max(removed, added) - common) / max(words of old, words of new), over the words of blocks that only one has;
     where these have the same words, the share of adjacent word pairs that differ. A block that is outside the main part
-    of the other version is not lost: only its surroundings were classified differently.
+    of the other version is not removed: only its surroundings were classified differently.
     """
     before, after = old.words, new.words
     if before == after:
         return Difference()
     longest = max(len(before), len(after), 1)
-    lost = Counter(words_of(_only(old.blocks, new)))
-    gained = Counter(words_of(_only(new.blocks, old)))
-    if not lost and not gained:  # the same blocks, perhaps in another order
+    removed = Counter(words_of(_only(old.blocks, new)))
+    added = Counter(words_of(_only(new.blocks, old)))
+    if not removed and not added:  # the same blocks, perhaps in another order
         there, here = set(new.blocks), set(old.blocks)
         before = words_of(block for block in old.blocks if block in there)
         after = words_of(block for block in new.blocks if block in here)
         share = share_of_others(before, after)
         return Difference(moved=True, share=share, reordered=True) if before != after else Difference()
-    common = (lost & gained).total()
-    others = max(lost.total(), gained.total()) - common
+    common = (removed & added).total()
+    others = max(removed.total(), added.total()) - common
     if not others:
         return Difference(moved=True, share=max(share_of_others(before, after), 1 / longest))
     linked = bool(old.unlinked or new.unlinked) and words_of(old.unlinked) == words_of(new.unlinked)
-    return Difference(lost.total() - common, gained.total() - common, share=others / longest, linked=linked)
+    return Difference(removed.total() - common, added.total() - common, share=others / longest, linked=linked)
 
 
 def _only(blocks: list[str], other: MainBlocks) -> list[str]:

@@ -430,7 +430,10 @@ class ChangeComparer:
     def _check_soft_404(self, known: Watched, visit: Visit, page: Page) -> None:
         """Classify a page that looks like a soft 404 as vanished, unless it always looked like that."""
         before = self.versions.last(visit.node) if not known.fate else None
-        if before is not None and difference(self._old_version(before).main, self._new_version(visit, page).main).share < 0.5:
+        if (
+            before is not None
+            and difference(self._old_version(before).main, self._new_version(visit, page).main).share < 0.5
+        ):
             visit.flags.remove("soft-404")
             visit.relevance = before.relevance_now
         else:

@@ -57,8 +57,8 @@ _MARKS = re.compile(r"[*#?]")
 
 FRUITLESS_SITE = "fruitless site"
 POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "mirror", "fruitless host"
-_LEAVING = ("section", "own", "trusted", "suspect", "smells")  # columns of a spilled row
-_COLUMNS = ("_section", "_own", "_trusted", "_suspect", "_smells", "_known", "pages", "relevant")
+_LEAVING = ("section", "own", "trusted", "suspect", "has_pattern")  # columns of a spilled row
+_COLUMNS = ("_section", "_own", "_trusted", "_suspect", "_has_pattern", "_known", "pages", "relevant")
 _OF_SECTION = ("pages", "relevant", "waste", "lies", "mazes", "walls", "level")
 _OF_HOST = ("pages", "relevant", "copies", "stuffed", "started", "level")
 _OF_SITE = ("pages", "relevant", "copies", "level")  # fields stored in a state
@@ -131,7 +131,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         self._own = np.zeros(1024, np.uint8)
         self._trusted = np.zeros(1024, np.bool_)
         self._suspect = np.zeros(1024, np.bool_)  # rows linked from stuffed pages only
-        self._smells = np.zeros(1024, np.bool_)
+        self._has_pattern = np.zeros(1024, np.bool_)
         self._known = 0
         self._joined: set[int] = set()  # reloaded rows beyond `_known`, which are not new
         # per page with links to other hosts: number of pages fetched there, and of stuffed ones
@@ -160,7 +160,7 @@ class SectionTrapFilter(protocols.TrapFilter):
     def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
         new = self._admit(table)
         changed: set[int] = set()
-        heard: Rows = new[:0]
+        newly_suspect: Rows = new[:0]
         self.copies.learn(visit)
         self.soft404.learn(visit)
         asked = visit.outcome not in ("denied", "refused")  # a request was sent
@@ -169,9 +169,13 @@ class SectionTrapFilter(protocols.TrapFilter):
             self.hosts[self.sections[number].host].started |= bool(table.is_seed[step.row])
             self._judge_page(visit, number, changed)
             self._judge_links(step, changed)
-            heard = np.concatenate([self._suspect_new_links(step, new, visit), self._suspect_link_farm(step.row, visit, table)])
+            newly_suspect = np.concatenate(
+                [self._suspect_new_links(step, new, visit), self._suspect_link_farm(step.row, visit, table)]
+            )
         touched = self._update_levels(changed)
-        rows = np.concatenate([new, heard, *(np.frombuffer(self.sections[i].rows, np.int32) for i in sorted(touched))])
+        rows = np.concatenate(
+            [new, newly_suspect, *(np.frombuffer(self.sections[i].rows, np.int32) for i in sorted(touched))]
+        )
         return rows, self.levels(rows)
 
     def meet(self, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
@@ -265,7 +269,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         number = self._section_of(address)
         self.sections[number].rows.append(row)
         self._section[row] = number
-        self._smells[row] = bool(self.sections[number].kind)
+        self._has_pattern[row] = bool(self.sections[number].kind)
         self._own[row] = HELD if address.monstrous() else FREE
         self._trusted[row] = bool(self.trust) and self._trusts(address)
         if table.is_seed[row]:
@@ -302,18 +306,18 @@ class SectionTrapFilter(protocols.TrapFilter):
 
     def _section_of(self, address: Address) -> int:
         """Return the number of a URL's section: that of its endless pattern, or else that of its folder."""
-        smell = address.suspicion() or Suspicion("", address.section())
-        number = self._number.get((address.host, smell))
+        pattern = address.suspicion() or Suspicion("", address.section())
+        number = self._number.get((address.host, pattern))
         if number is None:
             number = len(self.sections)
-            part = self._found(address.host, smell)
+            part = self._found(address.host, pattern)
             if part.name:
                 self._hold(part)
         return number
 
-    def _found(self, name: str, smell: Suspicion) -> SectionRecord:
-        number = self._number[name, smell] = len(self.sections)
-        part = SectionRecord(name, *smell)
+    def _found(self, name: str, pattern: Suspicion) -> SectionRecord:
+        number = self._number[name, pattern] = len(self.sections)
+        part = SectionRecord(name, *pattern)
         self.sections.append(part)
         host = self.hosts.get(name)
         if host is None:
@@ -348,7 +352,7 @@ class SectionTrapFilter(protocols.TrapFilter):
 
     def _judge_links(self, step: Step, changed: set[int]) -> None:
         """Count a page as part of a maze if most of its links lead into one suspicious section of its host."""
-        if len(step.children) < MIN_LINKS or not self._smells[step.children].any():
+        if len(step.children) < MIN_LINKS or not self._has_pattern[step.children].any():
             return
         host = self.sections[self._section[step.row]].host
         numbers, counts = np.unique(self._section[step.children], return_counts=True)

@@ -272,7 +272,6 @@ class EvidenceReader:
 
 @lru_cache(maxsize=50_000)
 def _slot_of_word(word: str, language: str) -> int:
-    """Return the slot of a word of a URL; 0 if it has no stem."""
     stem = next(iter(stems(word, language)), "")
     return slot_of(f"address {stem}") if stem else 0
 

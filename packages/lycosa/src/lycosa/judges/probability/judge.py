@@ -203,7 +203,6 @@ class Probability:
         return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -MAX_LOG_ODDS), MAX_LOG_ODDS)))))
 
     def _nearness(self, vector: NDArray[np.int8]) -> float:
-        """Return the log odds of a page by its similarity to the examples; 0 without examples."""
         return 0.0 if self._mean_example is None else float(nearness_odds(vector[None], self._mean_example)[0])
 
     def learn(self, visit: Visit) -> None:
@@ -362,7 +361,6 @@ class Probability:
         return [*parts, ("leave-one-out correction", model.likeness * (alone - total))]
 
     def _apply_labels(self) -> None:
-        """Set the relevance of labelled pages to 1 or 0."""
         for node, yes in self._labels.items():
             if (row := self._row_of.get(node)) is not None:
                 self._pages.relevance_now[row] = 1.0 if yes else 0.0

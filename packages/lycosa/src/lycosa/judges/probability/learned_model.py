@@ -378,7 +378,6 @@ def _looks_relevant(likenesses: Numbers, high: float) -> Numbers:
 
 
 def _mean_page(pages: EvidenceTable, rows: Rows) -> Column:
-    """Return the mean vector of some pages and the usual page of other collections."""
     some = rows[:: max(1, len(rows) // MAX_MEAN_PAGES)]
     whole = BACKGROUND_PAGES * usual_page() + pages.vectors[some].astype(np.float32).sum(axis=0) / np.float32(STEPS)
     mean: Column = (whole / np.float32(BACKGROUND_PAGES + len(some))).astype(np.float32)
@@ -390,7 +389,6 @@ def usual_page() -> Column:
 
 
 def _strongest_features(slots: NDArray[np.int32], features: Column) -> Rows:
-    """Return the slots of the features with the largest sums over these pages, in ascending order."""
     distinct, at = np.unique(slots, return_inverse=True)
     sums = np.bincount(at.ravel(), features.ravel(), len(distinct))
     some = np.flatnonzero((sums != 0.0) & (distinct != 0))
@@ -400,7 +398,6 @@ def _strongest_features(slots: NDArray[np.int32], features: Column) -> Rows:
 
 
 def _dense(slots: NDArray[np.int32], features: Column, columns: Rows) -> Column:
-    """Return a matrix with a row for each page and a column for each slot."""
     column_of = np.full(SLOTS, -1, np.int32)
     column_of[columns] = np.arange(len(columns))
     at_column = column_of[slots]
