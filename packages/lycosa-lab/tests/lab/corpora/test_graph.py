@@ -76,7 +76,7 @@ def test_write_graph_notes_scored_nodes_without_links(tmp_path: Path) -> None:
         ("# nothing\n", "", "empty-file", "no links"),
         ("1\t2\n3\n4\n", "", "bad-file", "Expected 2 columns, got 1"),
         ("1\t2\n3\t4\t5\n", "", "bad-file", "Expected 2 columns, got 3"),
-        ("1 2\n", "", "bad-file", "rows of a node, a tab, .*different numbers of columns"),
+        ("1 2\n", "", "bad-file", "rows of a node, a tab, .*have 1 columns, not 2 to 3"),
         ("a\tb\tmuch\n", "", "bad-file", "much"),
         ("a\t\n", "", "bad-file", "empty cells"),
         ("1\t2\tnan\n", "", "bad-file", "its last column"),
