@@ -45,7 +45,7 @@ def crawl(tmp_path: Path) -> Path:
 def test_judge_previews_changes(command: Command, crawl: Path) -> None:
     told = command.out("judge", crawl, "rails", "coral", "--threshold", "0.6")
     assert "before: 7 of 11 pages relevant, relevance 0.5 or more\n" in told
-    assert "0 of 11 pages relevant, relevance 0.6 or more, by\nlearning_judge:Learning\n" in told
+    assert "0 of 11 pages relevant, relevance 0.6 or more, by learning_judge:Learning" in told.replace("\n", " ")
     assert "7 pages go out" in told
     assert "1.00 → 0.50  About reef0\n               http://a.test/reef0\n" in told
     assert f"Apply it with:  lycosa judge {crawl} rails coral --threshold 0.6 --keep\n" in told

@@ -208,7 +208,7 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
         (but("crawl", "nowhere"), "nowhere does not exist"),
         (but("crawl", "empty"), "no WARC files in empty"),
         (but("topics.model", "nowhere.model"), "cannot read the model nowhere.model: No such file"),
-        (but("topics.model", "rules.tsv"), "rules.tsv is not a model of Lycosa"),
+        (but("topics.model", "rules.tsv"), "rules.tsv is not a model"),
         (but("topics.model", "torn.model"), "torn.model is damaged or cut short"),
         (but("new.tsv", "nowhere/new.tsv"), "the directory nowhere does not exist: create it"),
         (but("new.tsv", "empty"), "--out empty is a directory: give a file"),
