@@ -58,7 +58,7 @@ DOMAINS = 200
 
 
 class SpreadCorpus(Space):
-    """A corpus on invented domains, or on its own with `domains=0`."""
+    """Space of a corpus whose pages are spread over invented domains, or over its own with `domains=0`."""
 
     def __init__(self, index: CorpusIndex, domains: int = DOMAINS) -> None:
         self.index = index
@@ -106,7 +106,7 @@ def shard_of(
 def run_crawl(
     space: SpreadCorpus, subject: HuntSubject, seeds: Sequence[str], budget: int, shards: int, **options: bool
 ) -> dict[str, Any]:
-    """Run one crawl; return relevant pages by number of pages, and its costs."""
+    """Run one crawl; return its relevant pages by number of pages, and its costs."""
     relevant: list[bool] = []
     costs: dict[str, Any] = {}
 

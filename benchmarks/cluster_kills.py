@@ -71,7 +71,7 @@ def kill(crawl: subprocess.Popen[bytes], target: str) -> bool:
 
 
 class CpuUsage:
-    """CPU time of a crawl's processes by kind, after its first `begin` pages."""
+    """Recorder of the CPU time of a crawl's processes by kind, after its first `begin` pages."""
 
     def __init__(self, crawl: subprocess.Popen[bytes], begin: int) -> None:
         self.crawl, self.begin = crawl, begin
@@ -115,7 +115,7 @@ def _pages(server: Server) -> int:
 
 
 def check(out: Path, shards: int, server: Server) -> dict[str, Any]:
-    """Compare the logs, the archive and the server's log."""
+    """Compare the logs, the archive and the server's record of requests."""
     own: Counter[str] = Counter()
     for number in range(shards):
         log = SqliteLog(shard_path(out, number) / NAME, readonly=True)

@@ -2,9 +2,9 @@
 
     python benchmarks/cold.py INDEX ... [--topics 5] [--sets 2] [--budget 500] [--judge vector,idf=none] [--out DIR]
 
-INDEX is made by `lycosa lab index` from a corpus with labels. Each crawl runs with all rows in memory, to see how many
-links wait at most, then again with a tenth of that as `memory_rows`. Printed are the relevant pages of both, and the
-paired difference with its interval, relative to all rows in memory: for each corpus, and for all of them.
+INDEX is created by `lycosa lab index` from a corpus with labels. Each crawl runs with all rows in memory, to count the
+links that wait at most, then again with a tenth of that as `memory_rows`. Printed are the relevant pages of both, and
+the paired difference with its interval, relative to all rows in memory: for each corpus, and for all of them.
 """
 
 from __future__ import annotations

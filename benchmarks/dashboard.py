@@ -77,7 +77,7 @@ def prepare(data: Path, crawl: Path) -> tuple[str, str, dict[str, str]]:
 
 
 def questions(directory: Path, interest: str, crawl: str) -> dict[str, str]:
-    """Return the paths to request, by name."""
+    """Return the paths to request, by name of the request."""
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         (visit,) = log.visits("kind = 'page' AND outcome = 'ok'", "seq LIMIT 1")
     url = urllib.parse.quote(visit.node, safe="")

@@ -4,7 +4,8 @@
 
 Needs `pdftotext` (poppler-utils) for PDF and `pandoc` for other formats. A word is a run of letters and digits, or one
 Chinese or Japanese character; words count as often as they occur. Printed are the share of the other tool's words that
-we have (found), and the share of our words that it has (shared). Reading is timed in this process, on the second run.
+are in our text (found), and the share of our words that are in its text (shared). Our CPU time is that of the second
+run.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ UNIT = 2_000
 
 
 EDGE = re.compile(f"(?<=[{RIGHT}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{RIGHT}])")
-"""Changes of direction, where pdftotext adds marks of its own, with or without a space."""
+"""Changes of writing direction, where pdftotext adds marks of its own, with or without a space."""
 
 SILENT = re.compile("[\u200b-\u200f\u0640\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
-"""Joiners, and vowel signs of Arabic and Hebrew."""
+"""Invisible joiners, and vowel signs of Arabic and Hebrew."""
 
 
 LAM_ALEF = re.compile("[\u0644\u0627\u0622\u0623\u0625]{2,}")

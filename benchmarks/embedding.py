@@ -4,12 +4,11 @@
     python benchmarks/embedding.py --web                  # the embedded web, with its own queries as words
     python benchmarks/embedding.py --cost DIRECTORY       # CPU time per page, for HTML files
 
-All pages are ranked for each class. The topic is given as the class name with the
-four most characteristic words of ten of its pages, or as those ten pages, which are then excluded. `embedding` has
-learned its mean page from 300 pages, as in a crawl, of which a half or a fifth belong to the class; or it has learned
-nothing yet. `vector` has log tf, and idf from all pages. `--blind` removes lines with a text, for corpora that print
-their labels on the page (for both judges). `embedding + w vector` adds their scores. All figures are means over the
-classes.
+All pages are ranked for each class. The topic is given as the class name with the four most characteristic words of ten
+of its pages, or as those ten pages, which are then excluded. `embedding` has learned its mean page from 300 pages, as
+in a crawl, of which a half or a fifth belong to the class; or it has learned nothing yet. `vector` has log tf, and idf
+from all pages. `--blind` removes lines with a text, for corpora that print their labels on the page (for both judges).
+`embedding + w vector` adds their scores. All figures are means over the classes.
 """
 
 from __future__ import annotations
@@ -231,7 +230,7 @@ def rank(pages: Texts, topics: dict[str, list[int]], query_of: Callable[[str], s
 
 
 def crawl(members: list[int], relevant: Column, share: float, chance: random.Random) -> list[int]:
-    """Return the pages that a crawl has fetched, in random order."""
+    """Return a sample of pages as a crawl would have fetched them, in random order."""
     fetched = chance.sample(members, min(len(members), int(SAMPLE * share)))
     fetched += chance.sample(np.flatnonzero(~relevant).tolist(), SAMPLE - len(fetched))
     chance.shuffle(fetched)

@@ -35,7 +35,7 @@ CLASSES = ("Science/Biology", "Science/Climate", "Travel", "Law")
 
 
 class Stream:
-    """A reproducible stream of generated pages."""
+    """Generator of a reproducible stream of pages."""
 
     def __init__(self) -> None:
         self.chance = random.Random(3)
@@ -78,7 +78,7 @@ class Stream:
 
 
 class Contestant:
-    """A strategy, its frontier, and the time it has taken."""
+    """A strategy with its frontier, and the time that it has taken."""
 
     def __init__(self, name: str, made: Strategy, table: Table) -> None:
         self.name, self.strategy, self.table = name, made, table
@@ -104,7 +104,7 @@ class Contestant:
         begun = time.process_time_ns()
         rows = self.table.rows()
         for scorer in scorers:
-            # Scent's score is the last one of a row: its terms have to be computed again.
+            # Scent's score is that of the last scored row, so its terms have to be computed again.
             np.argmax(
                 sum(scorer.contributions(rows, self.table).values())
                 if hasattr(scorer, "contributions")
@@ -141,7 +141,7 @@ def watch(name: str, size: int, steps: int) -> Contestant:
     table.add_seed("seed")
     one = Contestant(name, _make(name), table)
     node = "seed"
-    while table.open_rows < size:  # filled by pages with many links
+    while table.open_rows < size:  # fill it with pages of many links
         step = table.absorb(stream.page(node, min(2000, size // 4), 1.0, promise(table, node)))
         assert step is not None
         one.strategy.learn(step, table, one.frontier)

@@ -43,7 +43,7 @@ def resident() -> float:
 
 
 class Frontier:
-    """A crawl without a web."""
+    """A crawl of generated URLs, without pages."""
 
     def __init__(self, memory_rows: int, strategy: str) -> None:
         self.chance = np.random.default_rng(1)

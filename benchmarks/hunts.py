@@ -50,7 +50,7 @@ NAMES = (
     "judge:corley-mihalcea", "judge:embedding", "hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph",
 )  # fmt: skip
 ELSEWHERE = 1000
-"""Offset of the seed of the web used for training."""
+"""Offset from a web's random seed to that of its training web."""
 _T = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
 
 
@@ -103,7 +103,7 @@ def browsing(seed: int, topic: str, tunnels: bool) -> Path:
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Return the mean, and half the width of its 95 % interval."""
+    """Return the mean and half the width of its 95 % interval."""
     spread = np.std(values, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else math.inf
     return float(np.mean(values)), float(_T.get(len(values), 2.0) * spread)
 

@@ -9,12 +9,12 @@ pages of the corpus are judged by a judge that has seen all of them; the pages i
 also runs crawls of 500 pages from three start pages, as `lycosa crawl` does, for so many topics, and evaluates the
 judgements of the pages they fetched; with `--sets 3`, from three sets of start pages each.
 
-precision, recall, F1     at .5 AP                        average precision error                     calibration error:
-ten bins of probability, their mean distance from the share of relevant
-                          pages in them, weighted by their pages; over all topics together
-1.5, 3                    share of topics whose count of relevant pages is right within this factor
-
-`cosine` is the judge `vector` at its threshold.
+    precision, recall, F1     at .5
+    AP                        average precision
+    error                     calibration error: ten bins of probability, their mean distance from the share of relevant
+                              pages in them, weighted by their pages; over all topics together
+    1.5, 3                    share of topics whose count of relevant pages is right within this factor
+    cosine                    the judge `vector` at its threshold
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Column = NDArray[Any]
 
 @dataclass
 class Recorded(Space):
-    """Recorded pages as a space."""
+    """Space of recorded pages."""
 
     pages: dict[str, Page]
     moved: dict[str, str]
@@ -130,13 +130,13 @@ def topics(path: Path, pages: dict[str, Page], most: int) -> dict[str, set[str]]
     return {
         name: found[name]
         for name, size in sizes.items()
-        # a name of stop words only describes nothing
+        # a name that consists of stop words describes nothing
         if LEAST <= size <= most and name != "other" and stems(readable_name(name))
     }
 
 
 def half_of(name: str) -> str:
-    """Return the half of a topic, as in the experiments for the strategy scent."""
+    """Return the half of a topic, as in the experiments with the strategy scent."""
     return "report" if zlib.crc32(name.encode()) % 2 else "development"
 
 
@@ -146,7 +146,7 @@ def readable_name(topic: str) -> str:
 
 
 def share_features(judge: Probability, kept: dict[str, Any]) -> None:
-    """Cache page features, which are the same for all topics if the pages come in the same order."""
+    """Cache page features, which are the same for all topics if the pages are judged in the same order."""
     fresh = judge._reader._features
 
     def features(found: Any, terms: Any, node: str, *rest: Any) -> Any:
@@ -179,7 +179,7 @@ def taught(
 
 @dataclass
 class Result:
-    """Judgements of the pages of one topic, and their labels."""
+    """Judgements of the pages of one topic, with their labels."""
 
     description: str
     topic: str
@@ -200,7 +200,7 @@ def average_precision(relevance: Column, truth: Column) -> float:
 
 
 def error(results: list[Result]) -> float:
-    """Return the calibration error."""
+    """Return the calibration error over all results."""
     relevance, truth = np.concatenate([r.relevance for r in results]), np.concatenate([r.truth for r in results])
     bins = np.minimum((relevance * 10).astype(int), 9)
     return float(

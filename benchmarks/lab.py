@@ -2,9 +2,9 @@
 
     python benchmarks/lab.py [--corpus wikispeedia.index] [--graph france.index] [--steps 100000] [--only fl_e,lr_fl]
 
-Each graph runs in a process of its own: the corpus, if given (an index made by `lycosa lab index`), and a generated
-graph of 2.2 million nodes and 35.6 million links (`--graph`: an index of `generated:france`; otherwise it is made now,
-smaller with --nodes). Batch size 1, fifty seeds with a score, CPU time of one core.
+Each graph runs in a process of its own: the corpus, if given (an index created by `lycosa lab index`), and a generated
+graph of 2.2 million nodes and 35.6 million links (`--graph`: an index of `generated:france`; by default it is
+generated, smaller with --nodes). Batch size 1, fifty seeds with a score, CPU time of one core.
 
 The straightforward implementation keeps dictionaries, and scores the whole frontier after every page; breadth-first is
 a queue, best-first a heap. It stops after --patience seconds. The table shows its speed for the steps until then, ours
@@ -43,11 +43,11 @@ NAMES = (
 QUERY = "coral reef fish ocean sea marine"
 SEEDS = 50
 ALIKE = 300
-"""Steps whose picks are compared."""
+"""Number of steps whose picks are compared."""
 
 
 class Plain:
-    """A crawl with dictionaries, with the features of the estimators below."""
+    """Straightforward crawl that keeps the features of the estimators in dictionaries."""
 
     def __init__(self, guide: Judgements, seeds: list[int]) -> None:
         self.guide, self.index = guide, guide.index
@@ -163,7 +163,7 @@ def _turn(name: str, crawl: Plain) -> Callable[[int | None], None]:
         node = seed
         if node is None:
             node = crawl.best(_scorer(name, crawl))
-        # seeds are no training examples
+        # seeds are not training examples
         crawl.fetch(node, features if name.startswith("lr_") and seed is None else None)
 
     return rescored
@@ -182,7 +182,7 @@ def _scorer(name: str, crawl: Plain) -> Callable[[int], float]:
 
 
 def _cash(crawl: Plain, *, by_alpha: bool) -> Callable[[int | None], None]:
-    """Cash passed along links: in equal shares, or by link relevance and with a history (Gouriten et al. 2014)."""
+    """Return a step that passes cash along links: in equal shares, or by link relevance (Gouriten et al. 2014)."""
     cash: dict[int, float] = {}
 
     def turn(seed: int | None) -> None:
@@ -200,7 +200,7 @@ def _cash(crawl: Plain, *, by_alpha: bool) -> Callable[[int | None], None]:
 
 
 def _bandit(crawl: Plain) -> Callable[[int | None], None]:
-    """An epsilon-greedy bandit with five arms and epsilon 0.1."""
+    """Return a step of an epsilon-greedy bandit with five arms and epsilon 0.1."""
     arms, chance = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl"), random.Random(1)
     pulls, rewards = [0] * 5, [0.0] * 5
 
@@ -251,7 +251,8 @@ def measure(index: CorpusIndex, steps: int, names: list[str], patience: float, r
         gc.collect()
         plain, took = run_plain(name, guide, seeds, min(steps, len(nodes)), patience)
         slow = len(plain) / took
-        then = min(len(marks) - 1, math.ceil(len(plain) / 1024))  # our time after as many steps, to a thousand
+        # our time after the same number of steps, rounded up to 1,024
+        then = min(len(marks) - 1, math.ceil(len(plain) / 1024))
         beside = then * 1024 / marks[then] if then else rate
         agreement = ""
         if not name.startswith("mab_") and name not in ("opic", "opic-alpha"):

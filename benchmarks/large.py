@@ -27,7 +27,7 @@ PAGES_A_HOST = 1000
 
 
 class InMemory:
-    """A transport that generates its responses, and measures the CPU time for it."""
+    """Transport that generates its responses, and measures the CPU time of that."""
 
     def __init__(self, web: Web) -> None:
         self.web = web
@@ -55,7 +55,7 @@ class InMemory:
 
 
 def megabytes(directory: Path, *patterns: str) -> float:
-    """Return the total size of some files of a crawl."""
+    """Return the total size of files of a crawl."""
     return sum(file.stat().st_size for pattern in patterns for file in directory.glob(pattern)) / 1e6
 
 

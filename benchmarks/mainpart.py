@@ -49,7 +49,7 @@ MENU = "Home News Sport Weather Culture Travel Shop Contact About Jobs Archive H
 
 @dataclass
 class Sample:
-    """A page and its main content."""
+    """A page, and its main content."""
 
     kind: str
     name: str
@@ -99,13 +99,13 @@ class Writer:
         )
 
     def paragraphs(self, count: int, tag: str = "p") -> str:
-        """Return paragraphs of the main content."""
+        """Return paragraphs, and add them to the main content."""
         texts = [self.keep(self.prose(self.chance.randint(2, 5))) for _ in range(count)]
         return "".join(f"<{tag}>{self.linked(text) if n % 2 else text}</{tag}>\n" for n, text in enumerate(texts))
 
 
 def semantic(write: Writer, title: str, main: str, after: str = "") -> str:
-    """Page with HTML 5 elements."""
+    """Return a page with HTML 5 elements."""
     return f"""<!DOCTYPE html><html lang=en><head><title>{title}</title></head><body>
 <header><a href=/>The Daily {write.words(1)}</a><nav><ul>{write.menu(8)}</ul></nav></header>
 <main><article><h1>{title}</h1>{main}</article>{after}</main>
@@ -114,7 +114,7 @@ def semantic(write: Writer, title: str, main: str, after: str = "") -> str:
 
 
 def telling(write: Writer, title: str, main: str, after: str = "") -> str:
-    """Page of div elements with meaningful classes."""
+    """Return a page of div elements with meaningful classes."""
     return f"""<html><head><title>{title} | Site</title><style>p {{ margin: 0 }}</style></head><body>
 <div id="cookie-notice"><p>We use cookies to {write.prose(1).lower()} <button>Accept all</button></p></div>
 <div id="header"><div class="logo">Site</div><ul class="main-menu">{write.menu(9)}</ul></div>
@@ -127,7 +127,7 @@ def telling(write: Writer, title: str, main: str, after: str = "") -> str:
 
 
 def nameless(write: Writer, title: str, main: str, after: str = "") -> str:
-    """Page of div elements with generated class names."""
+    """Return a page of div elements with generated class names."""
     return f"""<html><head><title>{title}</title></head><body><div class="c1"><div class="c2 x9">
 <div class="c3">{write.menu(7, "div")}</div></div><div class="c4"><div class="c5"><div class="c6"><h1>{title}</h1></div>
 <div class="c7">{main}</div></div>{after}<div class="c8"><div>{write.teasers(5)}</div></div></div>
@@ -135,7 +135,7 @@ def nameless(write: Writer, title: str, main: str, after: str = "") -> str:
 
 
 def tabled(write: Writer, title: str, main: str, after: str = "") -> str:
-    """Page with a table layout."""
+    """Return a page with a table layout."""
     return f"""<html><head><title>{title}</title></head><body bgcolor="#ffffff"><table width="100%"><tr><td colspan=3>
 <font size=5>Welcome to {write.words(2)}</font></td></tr><tr><td width=120 valign=top>{write.menu(9, "font")}</td>
 <td valign=top><h2>{title}</h2>{main}{after}</td><td width=100><b>Links</b><br>{write.menu(6, "font")}</td></tr>
@@ -144,7 +144,7 @@ def tabled(write: Writer, title: str, main: str, after: str = "") -> str:
 
 
 def nineties(write: Writer, title: str, main: str, after: str = "") -> str:
-    """Page with upper-case tags and a rule before and after the content."""
+    """Return a page with upper-case tags and a rule before and after the content."""
     return f"""<HTML><HEAD><TITLE>{title}</TITLE></HEAD><BODY BGCOLOR=#C0C0C0>
 <CENTER>[ {" | ".join(f'<A HREF="{word}.html">{word}</A>' for word in write.chance.sample(MENU, 6))} ]</CENTER><HR>
 <H1>{title}</H1>{main}{after}<HR><CENTER>[ <A HREF=index.html>Home</A> | <A HREF=up.html>Up</A> ]</CENTER>
@@ -155,7 +155,7 @@ WAYS: list[Callable[..., str]] = [semantic, telling, nameless, tabled, nineties]
 
 
 def news(write: Writer) -> tuple[str, str]:
-    """News story with a lead, a picture, teasers and comments."""
+    """Return a news story with a lead, a picture, teasers and comments."""
     lead = f"<p><b>{write.keep(write.prose(2))}</b></p>"
     caption = write.keep(write.words(9))
     figure = f'<figure><img src=a.jpg alt="{write.words(4)}"><figcaption>{caption}</figcaption></figure>'
@@ -168,7 +168,7 @@ def news(write: Writer) -> tuple[str, str]:
 
 
 def forum(write: Writer) -> tuple[str, str]:
-    """Question and answers, with names and buttons around each."""
+    """Return a question and answers, with names and buttons around each."""
     posts = []
     for number in range(write.chance.randint(4, 8)):
         text = write.paragraphs(write.chance.randint(1, 2))
@@ -181,7 +181,7 @@ def forum(write: Writer) -> tuple[str, str]:
 
 
 def shop(write: Writer) -> tuple[str, str]:
-    """Product with a description, properties and recommendations."""
+    """Return a product with a description, properties and recommendations."""
     price = f"<div class=price><span>{write.keep(f'{write.chance.randint(5, 99)},90 EUR')}</span></div>"
     facts = "".join(
         f"<li>{write.keep(write.words(write.chance.randint(3, 7)))}</li>" for _ in range(write.chance.randint(4, 7))
@@ -194,7 +194,7 @@ def shop(write: Writer) -> tuple[str, str]:
 
 
 def blog(write: Writer) -> tuple[str, str]:
-    """Personal text with a list, a quotation and code."""
+    """Return a personal text with a list, a quotation and code."""
     items = "".join(f"<li>{write.keep(write.words(8))}</li>" for _ in range(4))
     quoted = f"<blockquote>{write.paragraphs(1)}</blockquote>"
     code = write.keep("for reef in reefs:\n    print(reef.name)")
@@ -204,7 +204,7 @@ def blog(write: Writer) -> tuple[str, str]:
 
 
 def table(write: Writer) -> tuple[str, str]:
-    """Short text and a long table."""
+    """Return a short text with a long table."""
     head = "".join(f"<th>{write.keep(word)}</th>" for word in ("Place", "Year", "Visitors", "Remark"))
     rows = "".join(
         f"<tr><td>{write.keep(write.words(2))}</td><td>{write.keep(str(1900 + n))}</td>"
@@ -215,7 +215,7 @@ def table(write: Writer) -> tuple[str, str]:
 
 
 def listing(write: Writer) -> tuple[str, str]:
-    """Links with a line of text each, as in a category or a list of results."""
+    """Return links with a line of text each, as in a category or a list of results."""
     entries = "".join(
         f"<li><a href=/e{n}>{write.keep(write.words(2 + n % 5))}</a> {write.keep(write.words(9))}</li>\n"
         for n in range(write.chance.randint(12, 30))
@@ -224,7 +224,7 @@ def listing(write: Writer) -> tuple[str, str]:
 
 
 def government(write: Writer) -> tuple[str, str]:
-    """Guidance with headings, steps, addresses and offices."""
+    """Return guidance with headings, steps, addresses and offices."""
     sections = "".join(
         f"<h2>{write.keep(write.words(4))}</h2>{write.paragraphs(1)}<ul>"
         + "".join(f"<li>{write.keep(write.words(7))}</li>" for _ in range(3))
@@ -309,7 +309,7 @@ def contestants() -> dict[str, Callable[[bytes], str]]:
 
 
 def marks(truth: str, got: str) -> tuple[float, float, float]:
-    """Precision, recall and F1 of the words.
+    """Return precision, recall and F1 of the words.
 
     >>> marks("a b c d", "a b x")
     (0.6666666666666666, 0.5, 0.5714285714285715)

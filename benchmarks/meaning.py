@@ -112,7 +112,7 @@ def main() -> None:
     print(f"| judge | first {FIRST} pages, ms each | after | slowest after | above {MOST:g} ms, both | naive |")
     print("|---|---|---|---|---|---|")
     for name in COMPARED:
-        with get_context("spawn").Pool(1) as process:  # a heap of its own, as in a crawl
+        with get_context("spawn").Pool(1) as process:  # a fresh memory layout, as in a crawl
             spent = process.apply(cost, (name, options.ontology, given))
         first, rest = spent[:FIRST], spent[FIRST:] or [0.0]
         slow_ones = f"{sum(some > MOST for some in first)}, {sum(some > MOST for some in rest)}"

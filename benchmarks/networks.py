@@ -64,10 +64,10 @@ def gossip(seed: int, strategy: str, known: float, stale: float, peers: int = PE
 
 
 def grid(side: int, chance: Random) -> dict[str, list[str]]:
-    """Return a grid with one distant link each, at a probability of one in the squared distance.
+    """Return a grid with a distant link per node, with probability proportional to the inverse squared distance.
 
-    There are four times d places at distance d: so the distance is drawn with probability 1/d, then the place, and
-    again if it is off the grid.
+    There are four times d places at distance d, so the distance is drawn with probability proportional to 1/d, then the
+    place, both again if it is off the grid.
     """
     distances = range(1, 2 * side - 1)
     links = {}

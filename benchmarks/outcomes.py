@@ -45,7 +45,7 @@ def crawl(corpus: Corpus, topic: str, judge: str, seeds: list[str], examples: li
 
 
 async def found(made: Any, wanted: set[str], ats: list[int]) -> list[int]:
-    """Return the numbers of wanted pages after each of these numbers of pages."""
+    """Return the numbers of wanted pages among the first `ats` pages of a crawl."""
     hits = np.cumsum([visit.node in wanted async for visit in made if visit.is_page])
     return [int(hits[min(at, len(hits)) - 1]) for at in ats]
 

@@ -47,14 +47,14 @@ PACKED = [(b"Content-Type", b"text/html; charset=utf-8"), (b"Content-Encoding", 
 FIELDS = {"content-type": "text/html; charset=utf-8", "content-encoding": "gzip"}
 
 Web = dict[str, bytes | Path]
-"""Contents by URL: bytes, or a file."""
+"""Content by URL: bytes or a file."""
 
 SERVED = "server"
-"""Component that is not part of a crawl and is left out."""
+"""Component of the simulated server, which is not part of a crawl's cost."""
 
 
 class Stopwatch:
-    """CPU time by component; time inside a nested component counts for that one only."""
+    """Stopwatch of CPU time by component; time inside a nested component counts for that one only."""
 
     def __init__(self) -> None:
         self.spent: dict[str, float] = defaultdict(float)
@@ -67,7 +67,7 @@ class Stopwatch:
         self.at = now
 
     def around(self, owner: Any, name: str, part: str) -> None:
-        """Attribute the time of a function to a component."""
+        """Count the time of a function for a component."""
         function = getattr(owner, name)
 
         def timed(*given: Any, **named: Any) -> Any:
@@ -122,7 +122,7 @@ def watch_parts(watch: Stopwatch) -> None:
 
 
 class InMemory:
-    """A transport that has all pages; `first` is the CPU time when the first one was requested."""
+    """Transport that has all pages in memory; `first` is the CPU time at the first request."""
 
     def __init__(self, web: Web) -> None:
         self.web = web

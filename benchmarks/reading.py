@@ -73,7 +73,7 @@ def _put(log: SqliteLog, batch: list[tuple[int, Visit]]) -> None:
 
 
 def _renamed(visit: Visit, copy: int, versions: Versions, archive: object, visits: int) -> Visit:
-    """Return the visit of another page, with another host, another body and another place in the archive."""
+    """Return a visit of the same page under another host name, with another body and its own place in the archive."""
     exchange = versions.exchange(visit)
 
     def name(url: str) -> str:
@@ -97,7 +97,7 @@ def _renamed(visit: Visit, copy: int, versions: Versions, archive: object, visit
 
 @dataclass
 class Run:
-    """Costs of a command."""
+    """Costs of a command: seconds, CPU seconds, memory and exit code."""
 
     first: float
     """Seconds until the first output."""
@@ -140,7 +140,7 @@ def _cpu(pid: int) -> float:
 
 
 def _begun(out: Path) -> bool:
-    """Return True if a file is being written, possibly under a temporary name."""
+    """Return whether an output file has content, possibly under a temporary name."""
     return any(path.stat().st_size for path in out.parent.glob(f"{out.name}*"))
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/refresh_cost.py
 
-CPU time. Pages are from the embedded changing web; long texts are made of its words.
+Printed is CPU time. Pages are from the embedded changing web; long texts consist of its words.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def fresh(side: Snapshot) -> Snapshot:
 
 
 def edited(words: list[str], share: float) -> list[str]:
-    """Replace a share of the words."""
+    """Return the words with a share of them replaced."""
     chance = random.Random(7)
     return [f"x{chance.random():.4f}" if chance.random() < share else word for word in words]
 

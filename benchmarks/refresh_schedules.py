@@ -37,7 +37,7 @@ STUDENT = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.
 
 @dataclass
 class World:
-    """Pages, and the times of their changes."""
+    """Simulated pages, and the times of their changes."""
 
     kind: NDArray[np.intp]
     host: NDArray[np.intp]
@@ -70,7 +70,7 @@ def make_world(seed: int, pages: int, days: float, kinds: Sequence[str] = KINDS)
             times = np.sort(chance.uniform(0, end, chance.poisson(rate * end)))
         elif KINDS[kind[page]] == "daily":
             times = np.arange(chance.uniform(0, DAY), end, DAY)
-        elif KINDS[kind[page]] == "bursty":  # twelve a day for a day or so, then quiet for about five
+        elif KINDS[kind[page]] == "bursty":  # about twelve changes a day for a day, then none for about five
             times = bursts(chance, end)
         else:
             times = np.zeros(0)
@@ -110,7 +110,7 @@ def simulate(world: World, text: str, per_day: float, days: float) -> tuple[floa
         fresh_late[rows] += np.maximum(until - np.maximum(seen[rows], late), 0)
         seen[rows] = now
 
-    batch = max(BATCH, int(per_day / 125))  # in steps of eleven minutes or more
+    batch = max(BATCH, int(per_day / 125))  # steps of eleven minutes or more
     step, now, tokens, used = batch / per_second, DAY, 0.0, 0
     while now < end:
         tokens = min(tokens + batch, 4 * batch)
@@ -135,7 +135,7 @@ def simulate(world: World, text: str, per_day: float, days: float) -> tuple[floa
 
 
 def interval(values: NDArray[np.float64]) -> str:
-    """Return the mean of some differences and its interval."""
+    """Return the mean of differences and its 95 % interval."""
     n = len(values)
     if n < 2:
         return f"{values.mean():+.4f}"

@@ -128,7 +128,7 @@ def run(pages: int, kills: int) -> None:
 
 
 def crawl(pages: int) -> None:
-    """Crawl a web with applications, and the same without; print a line for each seed."""
+    """Crawl a web with applications, and the same web without them; print a line for each seed."""
     topic = "marine biology/coral reefs"
     for seed in (7, 8, 9):
         harvests, rendered, summary = list[float](), list[int](), ""
@@ -155,7 +155,7 @@ def _plain(node: str) -> str:
 
 
 def _left(place: str, patience: float = 30.0) -> int:
-    """Return the number of processes and directories of a browser that are left after a while."""
+    """Return the number of a browser's processes and directories that remain after a while."""
     until = time.monotonic() + patience
     while time.monotonic() < until:
         if not orphans.processes(place) and not Path(place).exists():

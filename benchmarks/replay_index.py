@@ -111,7 +111,7 @@ def synthesise(path: Path, records: int) -> None:
 
 
 def measured(code: str, path: Path, records: int) -> dict[str, float]:
-    """Run one of the two in a process of its own; return the best of three."""
+    """Run one of the two implementations in a process of its own; return the best of three runs."""
     runs = []
     for _ in range(3):
         ended = subprocess.run(

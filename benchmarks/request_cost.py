@@ -2,8 +2,8 @@
 
     python benchmarks/request_cost.py INDEX WARC [--topic CLASS ...] [--strategy NAME ...] [--budget 1000]
 
-INDEX is made by `lycosa lab index` from WARC, with labels. From three on-topic seeds per topic, the engine crawls the
-recorded web as it is, with the judge of `lycosa crawl`, given the topic's words.
+INDEX is created by `lycosa lab index` from WARC, with labels. From three on-topic seeds per topic, the engine crawls
+the recorded web as it is, with the judge of `lycosa crawl`, given the topic's words.
 
 An index has only links that lead to pages: dead ones are left out, redirects are followed, and simulated crawls do not
 pay for them. Here a URL that was not recorded is a dead link, a redirect is a visit of its own, and relevant pages are
@@ -44,7 +44,7 @@ from lycosa_lab.subjects import HuntSubject, subjects_of
 STRATEGIES = ["scent", "best-first", "breadth-first"]
 
 Find = Callable[[str], RecordedPage | None]
-"""Returns the recorded page or redirect of a URL; None if there is none."""
+"""Function that returns the recorded page or redirect of a URL, or None."""
 
 
 def recorded_in(recording: Recording) -> Find:
@@ -62,7 +62,7 @@ def recorded_in(recording: Recording) -> Find:
 
 
 class WholeWeb(Space):
-    """A recorded web with its dead links and redirects."""
+    """Space of a recorded web with its dead links and redirects."""
 
     def __init__(self, find: Find) -> None:
         self.find = find
@@ -88,7 +88,7 @@ def requests(
     seeds: Sequence[int],
     budget: int,
 ) -> Floats:
-    """Return the truth of the page that each request returned, without the seeds; 0 for no page.
+    """Return the truth of the page of each request, without the seeds; 0 for no page.
 
     Pages already seen, or not in the index (excluded by `--exclude`), count as requests with a truth of 0.
     """

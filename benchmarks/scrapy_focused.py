@@ -36,7 +36,7 @@ TITLE = XPath("string(//title)")
 
 
 class Words:
-    """Stems, document frequencies and cosines."""
+    """Vocabulary with stems, document frequencies and cosines."""
 
     def __init__(self, query: str) -> None:
         self.stem = Stemmer.Stemmer("english", 0).stemWord
@@ -86,9 +86,7 @@ class Words:
 
 
 class Loopback(CachingThreadedResolver):
-    """Resolver of names below localhost, which RFC 6761 defines as this machine; some systems' resolvers do not know
-    them.
-    """
+    """Resolver of names below localhost, which RFC 6761 defines as this machine; some systems cannot resolve them."""
 
     def getHostByName(self, name: str, timeout: Any = None) -> Any:
         if name.endswith(".localhost"):

@@ -4,10 +4,10 @@
 
 The spider follows every link; five lines of settings make it focused. On the embedded web:
 
---harvest  distinct pages on the topic within 100 pages, compared with Lycosa's own crawl and Scrapy's own order --cost
-CPU time per request for a whole web, alternating Scrapy's own frontier (with JOBDIR, also on disk) and ours:
-           from page 100 to the last one, so that start, imports and the end of a run do not count
---kills N  kill -9 after random numbers of pages, N times, then to the end: pages never fetched, and pages fetched twice
+    --harvest  distinct pages on the topic within 100 pages, compared with Lycosa's own crawl and Scrapy's own order
+    --cost     CPU time per request for a whole web, alternating Scrapy's own frontier (with JOBDIR, on disk) and ours,
+               from page 100 to the last one, so that start, imports and the end of a run do not count
+    --kills N  kill -9 after random numbers of pages, N times, then to the end: pages never fetched, or fetched twice
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def run(
 
 
 def focused(folder: str, topic: str, strategy: str) -> dict[str, Any]:
-    """Return the five lines of settings."""
+    """Return the five settings that make the project focused."""
     return {
         "SCHEDULER": "lycosa_scrapy.scheduler.Scheduler",
         "SPIDER_MIDDLEWARES": {"lycosa_scrapy.relevance.Relevance": 20},

@@ -3,8 +3,8 @@
     python benchmarks/search.py DIRECTORY [--pages 10000] [--rounds 5] [--scan 3]
 
 DIRECTORY is created if it does not exist: a crawl's log and archive with synthetic pages, and the same texts in a table
-of their own. Then `Search` builds the index as `lycosa search` does, and answers a mix of queries with titles, filters
-and passages, ten results each. The baseline is `LIKE '%word%'` over the table, without ranking or snippets.
+of their own. Then `Search` builds the index as `lycosa search` does, and runs a mix of queries with titles, filters and
+passages, ten results each. The baseline is `LIKE '%word%'` over the table, without ranking or snippets.
 
 A page has 3,500 words on average. Half are function words with the frequencies of English; the others come from a
 vocabulary of 200,000 by Zipf's law, with a few hundred distinct words per page, as in real texts. `coral` and `reef`
@@ -45,7 +45,7 @@ FUNCTION_WORDS = """
 VOCABULARY = 200_000
 HOSTS = [f"{name}.example.{top}" for name in ("www", "news", "library", "sea", "blog") for top in ("org", "net", "com")]
 LANGUAGES = ["en"] * 6 + ["en-gb", "de", "fr", ""]
-START = 1_767_225_600.0  # 2026-01-01, and a page every ten seconds
+START = 1_767_225_600.0  # 2026-01-01; there is a page every ten seconds
 
 
 @dataclass
@@ -166,7 +166,7 @@ def write(directory: Path, pages: int) -> None:
 
 
 class ProgressPrinter(Progress):
-    """Progress of the index on standard error."""
+    """Printer of the index's progress on standard error."""
 
     def indexed(self, pages: int, share: float) -> None:
         if pages % 1000 == 0:
@@ -198,7 +198,7 @@ class Measured:
 
 
 def measure(directory: Path, rounds: int) -> tuple[list[Measured], list[float]]:
-    """Return the milliseconds of each query, asked in turn, and of the first query of a process."""
+    """Return the milliseconds of each query, run in turn, and of the first query of a process."""
     measured = [Measured(question) for question in questions(Author.word)]
     with CrawlDirectory(directory) as collection, Search(collection) as search:
         search.find("warm up")

@@ -37,7 +37,7 @@ from lycosa_server.people.migrating import migrate
 SCOPES = frozenset({"read", "feedback", "write", "run", "account"})
 PAUSE = 0.5
 TOPICS = 4
-"""Few topics, so that several people compete for the same hosts."""
+"""Number of topics: few, so that several people compete for the same hosts."""
 
 DELAY = 1.0
 
@@ -80,7 +80,7 @@ def served(data: Path, port: int, people: int, database: str) -> Iterator[None]:
 
 
 async def until_up(session: aiohttp.ClientSession) -> None:
-    """Wait for both processes."""
+    """Wait until the web server and the crawl process respond."""
     for _ in range(300):
         try:
             async with session.get("/api/v1/health") as answer:
@@ -93,7 +93,7 @@ async def until_up(session: aiohttp.ClientSession) -> None:
 
 
 class Browser:
-    """One person, who creates an interest, starts a crawl, and watches it."""
+    """A person's browser, which creates an interest, starts a crawl, and watches it."""
 
     def __init__(self, base: str, token: str, topic: str, web: Web, number: int) -> None:
         self.session = aiohttp.ClientSession(base, headers={"Authorization": f"Bearer {token}"})

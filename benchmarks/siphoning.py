@@ -40,7 +40,7 @@ def siphon(seed: int, strategy: str, marks: tuple[int, ...] = MARKS, **parameter
         transport = SimTransport(web, seed=seed, latency=(0.01, 0.02))
         space = SearchFormSpace(
             WebSpace(transport, politeness, clock), web.form(), words=keywords, **parameters
-        )  # with the options of the command line
+        )  # as the command line sets it
         found: dict[int, float] = {}
         crawl = lycosa.crawl(
             seeds=["water"], space=space, clock=clock, judge="given", strategy=strategy, budget=max(marks),

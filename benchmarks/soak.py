@@ -42,7 +42,7 @@ STRETCH = 14 * HOUR
 
 
 def main() -> int:
-    """Run it; return 1 if a check fails."""
+    """Run the soak test; return 1 if a check fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--days", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=1)
@@ -88,7 +88,7 @@ def soak(root: Path, given: argparse.Namespace) -> int:
         run_plan(plan, place, world, journal)
         now[party] = plan.ended + chance.choice((0.2, 2.0, 30.0, HOUR * chance.random()))
     world.has_failures = False
-    for party in now:  # without failures, so that everything queued is completed
+    for party in now:  # without failures, so that all queued work is completed
         run_plan(Plan(len(journal.plans), party, now[party], now[party] + DAY / 4, idle=True), place, world, journal)
     checks = Checks(place, world, journal)
     failures = checks.run(replayed=len(checks.visits) if given.days >= 7 else 6)

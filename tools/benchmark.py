@@ -47,7 +47,7 @@ def when(found: dict[str, Any]) -> str:
 
 
 def claims(found: dict[str, Any]) -> str:
-    """Return the claims with their verdicts and evidence."""
+    """Return the claims as a list with verdicts and evidence."""
     return "\n".join(
         f"- **{claim['verdict']}**: {claim['text'].rstrip('.')}. {' '.join(claim['evidence'].split())}"
         for claim in found["claims"]
@@ -78,7 +78,7 @@ def _cell(value: Any) -> str:
 
 
 def filled(text: str, known: dict[str, str]) -> str:
-    """Return the page with its regions filled."""
+    """Return the page with the content of its regions replaced."""
     return REGION.sub(lambda at: f"{at[1]}\n{known[at[2]]}\n\n{at[4]}" if at[2] in known else at[0], text)
 
 

@@ -7,7 +7,7 @@ and `<!-- end -->` are replaced. NAME is
 
     summary, claims, made                the report's own words, and the command that makes it again
     freshness-schedules ...              a table by its key
-    freshness-figure-allocation ...      a figure by its key; its picture goes to docs/freshness/
+    freshness-figure-allocation ...      a figure by its key, written to docs/freshness/
 
 If docs/freshness.md is missing, it is created with all regions.
 """
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def filled(text: str, report: Report, docs: Path) -> str:
-    """Return the page with its regions filled."""
+    """Return the page with the content of its regions replaced."""
 
     def region(found: re.Match[str]) -> str:
         head, name, _, end = found.groups()
@@ -69,7 +69,7 @@ def filled(text: str, report: Report, docs: Path) -> str:
 
 
 def begun(report: Report) -> str:
-    """Return a page of empty regions in the order of the report."""
+    """Return a page with an empty region for each part of the report."""
     lines = ["# Freshness", ""]
     for name in ("summary", "claims", *report.parts, "made"):
         lines += [f"<!-- measured: {name} -->", "<!-- end -->", ""]

@@ -50,9 +50,9 @@ with warnings.catch_warnings():  # fastwarc warns about its own older classes
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "tests/golden/picks.tsv"
 CORPORA = Path(os.environ.get("CORPORA", ROOT / "../shared/corpora"))
-PAGES, PICKS = 100, 200  # a crawl ends at either limit
+PAGES, PICKS = 100, 200  # a crawl ends at whichever limit it reaches first
 TIE = 1e-6
-MAX_TIES = 20  # per crawl; each of them runs it again
+MAX_TIES = 20  # per crawl; it is run again after each tie
 WEB = "web"
 MEMORY = "/dev/shm"  # a file system where syncing is free
 
@@ -107,7 +107,7 @@ class RecordedTransport:
         self.hosts = {urlsplit(url).netloc for url in self.offsets}
 
     async def address(self, url: str) -> str:
-        """Return a URL of the benchmark network (RFC 2544)."""
+        """Return an IP address of the benchmark network (RFC 2544)."""
         host = urlsplit(url).netloc
         if host not in self.hosts:
             raise FetchError("unknown-host", f"no such host: {host}")
@@ -131,11 +131,11 @@ class RecordedTransport:
         pass
 
 
-recorded_transport = cache(RecordedTransport)  # a corpus is read once
+recorded_transport = cache(RecordedTransport)  # each corpus is read once
 
 
 def is_here(name: str, corpora: Path) -> bool:
-    """Return whether the pages of a crawl are on this machine."""
+    """Return whether the pages of a crawl are available on this machine."""
     corpus = name.split("/")[0]
     return corpus == WEB or (corpora / f"{corpus}.warc.gz").is_file()
 
@@ -196,7 +196,7 @@ def _watch(
 
 
 def compare(name: str, corpora: Path, recorded: Sequence[Pick]) -> Outcome:
-    """Run a crawl until it differs from its record by more than ties."""
+    """Run a crawl and compare it with its record up to the first difference that is not a tie."""
     outcome, swaps = Outcome(), dict[int, str]()
     while True:
         picks = run(name, corpora, recorded, swaps)
@@ -275,13 +275,14 @@ def picks_of(commit: str, names: Sequence[str], corpora: Path) -> dict[str, list
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return 1 if a crawl has changed."""
+    """Run the tool; return 1 if a crawl has changed."""
     parser = argparse.ArgumentParser(description="Show that the picks of default crawls did not change.")
     parser.add_argument("names", nargs="*", help="crawls or corpora; default: all")
     parser.add_argument("--record", action="store_true", help="record the picks again")
     parser.add_argument("--against", metavar="COMMIT", help="compare with this version, run on this machine")
     parser.add_argument("--corpora", type=Path, default=CORPORA, help="where the corpora are (default: %(default)s)")
-    parser.add_argument("--picks", type=Path, help=argparse.SUPPRESS)  # run only, and write the picks here
+    # internal: run only, and write the picks to this file
+    parser.add_argument("--picks", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
     corpora = asked.corpora.resolve()
     names = [name for name in CRAWLS if not asked.names or {name, name.split("/")[0]} & {*asked.names}]

@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 720, 360
 LEFT, RIGHT, TOP, BOTTOM = 56, 148, 52, 46
 STRATEGIES = ("scent", "best-first", "breadth-first")
 LINE = 17
-"""Height of a label: labels of curves that end at the same height are stacked."""
+"""Minimum vertical distance of labels: those of curves that end at the same height are stacked."""
 
 STYLE = """
   text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #57606a }
@@ -79,7 +79,7 @@ def draw(curves: dict[str, list[int]], wanted: int, query: str) -> str:
         lines.append(f'<text x="{at(x, 0)[0]}" y="{HEIGHT - BOTTOM + 19}" text-anchor="middle">{x:,}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     lines.append(f'<text x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">pages fetched</text>')
-    lowest = -math.inf  # lower end of the label above
+    lowest = -math.inf  # lower end of the previous label
     for name, found in sorted(curves.items(), key=lambda curve: -curve[1][-1]):
         corners = [(n, y) for n, y in enumerate(found) if n % 5 == 0 or n == len(found) - 1]
         points = " ".join("{},{}".format(*at(*corner)) for corner in corners)

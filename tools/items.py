@@ -49,7 +49,7 @@ are explained in the [reference](reference.md), strategies in [strategies.md](st
 
 @dataclass(frozen=True)
 class Item:
-    """A line of the list."""
+    """An algorithm, formula, parameter or figure of a paper, and where it is implemented: a line of tools/items.tsv."""
 
     id: str
     place: str
@@ -69,7 +69,7 @@ class Item:
 
 @dataclass(frozen=True)
 class MarkedTest:
-    """A test and the items of its marker."""
+    """A test, and the items that its marker names."""
 
     file: str
     """Relative to the root."""
@@ -102,7 +102,7 @@ def items(root: Path) -> list[Item]:
 
 
 def marked_tests(root: Path) -> Iterator[MarkedTest]:
-    """Yield the tests with a marker, file by file."""
+    """Yield the tests with a marker, ordered by file."""
     for path in sorted([*(root / "tests").rglob("test_*.py"), *root.glob("packages/*/tests/**/test_*.py")]):
         source = path.read_text("utf-8")
         if MARKER not in source:
@@ -139,7 +139,7 @@ def tests_by_item(root: Path) -> dict[str, list[MarkedTest]]:
 
 
 def problems(root: Path) -> list[str]:
-    """Return a line for each contradiction within the list, and between list and tests."""
+    """Return a line for each contradiction within the list or between list and tests."""
     try:
         listed = items(root)
     except ValueError as error:

@@ -2,9 +2,9 @@
 
     python tools/papers.py Wikispeedia=REPORTS WebKB=REPORTS quick:MDN=REPORTS
 
-REPORTS is the output of `lycosa lab paper all --out`, a directory per paper; sections of papers without a report are
-kept, with their date. Of those after `quick:`, made with --quick, only the verdicts are counted. Figures go to
-docs/papers/.
+REPORTS is the output of `lycosa lab paper all --out`, a directory per paper. Sections of papers without a report are
+kept, with their date. Of reports after `quick:`, created with --quick, only the verdicts are counted. Figures are
+written to docs/papers/.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _papers(places: dict[str, str]) -> list[str]:
-    """Return the page's lines; draws its figures, and removes unused ones."""
+    """Return the page's lines; draw its figures and remove unused ones."""
     lines = [INTRODUCTION]
     pictures = ROOT / "docs" / "papers"
     pictures.mkdir(exist_ok=True)
@@ -98,7 +98,7 @@ def _papers(places: dict[str, str]) -> list[str]:
 
 
 def _verdicts(places: dict[str, Path]) -> list[str]:
-    """Return a row for each paper and corpus: how many of its claims hold, and how many do not."""
+    """Return a row per paper and corpus: how many of its claims hold, and how many do not."""
     lines = [f"| corpus | paper | {' | '.join(ORDER)} | made |", "|---|---|---|---|---|---|"]
     for corpus, place in places.items():
         for paper, title in PAPERS.items():

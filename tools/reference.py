@@ -103,8 +103,6 @@ def reference() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-
-
 def commands() -> Iterator[str]:
     """Yield every command with its arguments and options; those of a crawl have a section of their own."""
     group: Any = typer.main.get_command(app)
@@ -185,8 +183,6 @@ def options() -> Iterator[str]:
     yield from (*_table(head, rows), "")
 
 
-
-
 def strategies() -> Iterator[str]:
     """Yield the values of --strategy."""
     yield from ("## Strategies", "")
@@ -243,8 +239,6 @@ def exits() -> Iterator[str]:
     yield from (*_table(("code", "meaning"), ((f"`{code}`", text) for code, text in EXITS.items())), "")
     yield "A crawl that is stopped by Ctrl-C or SIGTERM ends in order, with `0`; `lycosa resume` goes on. Errors are"
     yield from ("one line on the error output; what is asked for, with `--json` as JSON, is on the output.", "")
-
-
 
 
 def python() -> Iterator[str]:

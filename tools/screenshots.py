@@ -1,4 +1,4 @@
-"""Take the pictures of the docs: the report of a crawl of the embedded web, and commands in a terminal.
+"""Take the screenshots of the docs: the report of a crawl of the embedded web, and commands in a terminal.
 
     python tools/screenshots.py [--out docs]
 
@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOPIC = "marine biology/coral reefs"
 PORT = 8123
 LARGEST = 250_000
-"""Maximum bytes of a picture, because each clone contains them."""
+"""Maximum bytes of a screenshot, because each clone of the repository contains them."""
 
 TERMINAL = """<!DOCTYPE html><meta charset="utf-8"><style>
 body {{ margin: 0; padding: 18px; background: #14171a; width: max-content }}
@@ -44,7 +44,7 @@ pre {{ margin: 0; color: #e8e6e1; font: 13px/1.35 "DejaVu Sans Mono", Menlo, Con
 
 
 def in_terminal(command: list[str], columns: int, directory: Path) -> str:
-    """Return the output of a command in a terminal of some width, without its progress."""
+    """Return the output of a command in a terminal with `columns` columns, without its progress."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
@@ -84,7 +84,7 @@ def terminal_page(commands: list[tuple[str, str]], columns: int) -> str:
 
 
 def shoot(browser: Browser, source: Path, target: Path, size: tuple[int, int], start: str = "", **how: Any) -> None:
-    """Take a picture of a page in some size, from an element on."""
+    """Take a screenshot of a page in a window of this size, scrolled to the element `start`."""
     page = browser.new_page(viewport={"width": size[0], "height": size[1]}, **how)
     page.goto(source.as_uri())
     if start:
@@ -94,7 +94,7 @@ def shoot(browser: Browser, source: Path, target: Path, size: tuple[int, int], s
 
 
 def shoot_phones(browser: Browser, source: Path, target: Path, starts: list[str]) -> None:
-    """Take a picture of several phone screens side by side."""
+    """Take screenshots on a phone, and join them side by side."""
     with TemporaryDirectory() as directory:
         shots = [Path(directory) / f"{number}.png" for number in range(len(starts))]
         for shot, start in zip(shots, starts, strict=True):
@@ -116,7 +116,7 @@ def _shoot_content(page: Page, html: str, target: Path) -> None:
 
 
 def shoot_changes(browser: Browser, out: Path) -> None:
-    """Take the picture of the changes on a web that ages some days between crawl and refresh."""
+    """Take the screenshot of the changes on a web that ages by some days between crawl and refresh."""
     late = [0.0]
     web = ChangingWeb(Web(pages=600, hosts=15, traps=()), lambda: time.time() + late[0], seed=1, start=time.time())
     with TemporaryDirectory() as name, serve(web, port=PORT, record=False):

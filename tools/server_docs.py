@@ -1,13 +1,13 @@
-"""Keep the docs of `lycosa serve` true: run the calls in docs/api.md, and take the pictures of docs/serve.md.
+"""Keep the docs of `lycosa serve` true: run the calls in docs/api.md, and take the screenshots of docs/serve.md.
 
-    python tools/server_docs.py             run the calls and write their answers into docs/api.md; then the pictures
-    python tools/server_docs.py --check     run the calls; fail if an answer has another shape than the one shown
+    python tools/server_docs.py             run the calls, write their responses into docs/api.md; then screenshots
+    python tools/server_docs.py --check     run the calls; fail if a response has another shape than the one shown
     python tools/server_docs.py --calls     the calls only
     python tools/server_docs.py --routes    only the table of all routes, for which no server is started
-    python tools/server_docs.py --pictures  the pictures only (needs Chromium: tools/chromium)
+    python tools/server_docs.py --pictures  the screenshots only (needs Chromium: tools/chromium)
 
 Everything runs on a real server with the embedded web, on this machine. A call is a line `$ curl ...` in a block
-`console`; the text up to the next call is its answer. Long lists and texts are abbreviated with `...`.
+`console`; the text up to the next call is its response. Long lists and texts are abbreviated with `...`.
 """
 
 from __future__ import annotations
@@ -47,24 +47,22 @@ NAMES = {
     "POST /interests": ("INTEREST", "id"),
     "POST /interests/$INTEREST/crawls": ("CRAWL", "id"),
 }
-"""Variables of later calls, taken from the answers of earlier ones."""
+"""Variables of later calls, taken from the responses to earlier ones."""
 
 EVENT = re.compile(r"^event: (\w+)$", re.MULTILINE)
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as typed and its answer as shown."""
+    """A call as typed, and its response as shown."""
 
     typed: str
     shown: str
 
     @property
     def method(self) -> str:
-        """The method that curl chooses."""
+        """The HTTP method that curl chooses."""
         words = shlex.split(self.typed.replace("\\\n", " "))
         if "-X" in words:
             return words[words.index("-X") + 1]
@@ -83,13 +81,13 @@ class Call:
 
     @property
     def answer(self) -> Any:
-        """The answer as data, without abbreviations; None if it is not JSON."""
+        """The response as data, without abbreviations; None if it is not JSON."""
         plain = re.sub(r",\s*\.\.\.(?=\s*[\]}])", "", self.shown).strip()
         return json.loads(plain) if plain[:1] in ("{", "[") else None
 
 
 def calls(text: str) -> list[Call]:
-    """Return the calls of a page in order."""
+    """Return the calls in a page in order."""
     return [call for block in BLOCK.findall(text) for call in _calls(block) if "$LYCOSA" in call.typed]
 
 
@@ -99,8 +97,6 @@ def _calls(block: str) -> Iterator[Call]:
             command = re.match(r"\$ ((?:.*\\\n)*.*)\n?", part)
             assert command is not None
             yield Call(command[1], part[command.end() :])
-
-
 
 
 def misfits(schema: dict[str, Any], part: dict[str, Any], value: Any, where: str = "answer") -> list[str]:
@@ -137,7 +133,7 @@ def misfits(schema: dict[str, Any], part: dict[str, Any], value: Any, where: str
 
 
 def unlike(shown: Any, real: Any, where: str = "answer") -> list[str]:
-    """Return the differences in shape between two answers; null and empty lists match anything."""
+    """Return the differences in shape between two responses; null and empty lists match anything."""
     if shown is None or real is None:
         return []
     if isinstance(shown, dict) and isinstance(real, dict):
@@ -178,7 +174,7 @@ def _listed(items: list[str], ends: str, indent: int, first: int) -> str:
     if len(line) + indent + first <= WIDTH - 2 and "\n" not in line:
         return line
     lines, line = [], ""
-    for item in items:  # as many as fit on a line
+    for item in items:  # as many items as fit on a line
         if line and ("\n" in item or "\n" in line or len(line) + len(item) + indent + 4 > WIDTH):
             lines.append(line)
             line = ""
@@ -186,8 +182,6 @@ def _listed(items: list[str], ends: str, indent: int, first: int) -> str:
     lines.append(line)
     pad = " " * (indent + 1)
     return f"{ends[0]}\n" + ",\n".join(pad + line for line in lines) + f"\n{' ' * indent}{ends[1]}"
-
-
 
 
 @dataclass(slots=True)
@@ -202,7 +196,7 @@ class Running:
     token: str = ""
 
     def ask(self, method: str, path: str, body: Any = None, token: str = "") -> Any:
-        """Call the API."""
+        """Send a request to the API and return its response."""
         data = None if body is None else json.dumps(body).encode()
         head = {"Content-Type": "application/json"}
         if token or self.token:
@@ -213,7 +207,7 @@ class Running:
         return json.loads(text) if text else None
 
     def wait(self, crawl: str) -> None:
-        """Wait until a crawl is over."""
+        """Wait until a crawl has ended."""
         for _ in range(600):
             state = self.ask("GET", f"/crawls/{crawl}")["state"]
             if state in ("finished", "stopped"):
@@ -249,7 +243,7 @@ def running(delay: float = 0.05) -> Iterator[Running]:
 
 
 def _port() -> int:
-    """Return the port named in the docs if it is free."""
+    """Return the port shown in the docs if it is free."""
     with socket.socket() as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -260,7 +254,7 @@ def _port() -> int:
 
 
 def _admin(base: str, code: str) -> str:
-    """Create the first account through its link, and a token for it."""
+    """Create the first account through its link; return a token for it."""
     opener = _direct(urllib.request.HTTPCookieProcessor())
 
     def post(path: str, body: Any, csrf: str = "") -> Any:
@@ -275,7 +269,7 @@ def _admin(base: str, code: str) -> str:
 
 
 def run_calls(server: Running, text: str, *, check: bool) -> tuple[str, list[str]]:
-    """Run the calls of a page; return the page with their answers, and the errors of the ones it showed."""
+    """Run the calls in a page; return the page with their responses, and the errors in the ones it showed."""
     known = {"LYCOSA": f"{server.base}/api/v1", "AUTH": f"Authorization: Bearer {server.token}"}
     wrong: list[str] = []
 
@@ -316,12 +310,11 @@ def _settle(server: Running, call: Call, known: dict[str, str]) -> None:
 
 
 def _shortened(text: str) -> str:
-    """Truncate the lines of an answer that is not JSON."""
+    """Truncate the lines of a response that is not JSON."""
     lines = [
         line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 3] + "..." for line in text.strip().split("\n")
     ]
     return "\n".join(lines) + "\n" if text.strip() else ""
-
 
 
 ROUTES = re.compile(r"(?<=<!-- routes -->\n).*?(?=<!-- end of routes -->)", re.DOTALL)

@@ -1,4 +1,4 @@
-"""Take the pictures of docs/serve.md: a browser on a real server, from the form to the changes. See server_docs.py."""
+"""Take the screenshots of docs/serve.md: a browser on a real server, from form to changes. See server_docs.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOPIC = "marine biology/coral reefs"
 NAME, PASSWORD = "Ada", "an owl in the old barn"
 LARGEST = 200_000
-"""Maximum bytes of a picture, because each clone contains them."""
+"""Maximum bytes of a screenshot, because each clone of the repository contains them."""
 WIDE, PHONE = (1280, 900), (360, 760)
 DAYS = 4
 LABELS = 10
@@ -31,7 +31,7 @@ CENTRAL = """() => {
   const marks = [...document.querySelectorAll("svg.graph g.node.found circle")];
   return marks.map((mark) => middle(mark.getBoundingClientRect())).sort((a, b) => far(a) - far(b))[0];
 }"""
-"""Finds the page drawn nearest to the middle of the graph."""
+"""JavaScript that returns the page drawn nearest to the middle of the graph."""
 
 
 def take(server: Running, out: Path) -> None:
@@ -98,14 +98,14 @@ def _take(server: Running, browser: Browser, out: Path) -> None:
 
 
 def _show(server: Running, page: Page, interest: str, part: str) -> None:
-    """Open a part of an interest."""
+    """Open a tab of an interest."""
     page.goto(f"{server.base}/interests/{interest}#{part}")
     page.reload()
     page.wait_for_timeout(2_500)
 
 
 def _label(server: Running, interest: str, crawl: str) -> None:
-    """Label pages by the web's truth, where the judge is least certain."""
+    """Label pages by the web's truth where the judge is least certain."""
     found = server.ask("GET", f"/crawls/{crawl}/pages?limit=200")["pages"]
     others = server.ask("GET", f"/crawls/{crawl}/pages?limit=100&found=false")["pages"]
     pages = {page["url"]: page["score"] for page in [*found, *others]}
@@ -115,7 +115,7 @@ def _label(server: Running, interest: str, crawl: str) -> None:
         server.ask("PUT", f"/interests/{interest}/feedback", {"url": url, "label": "yes"})
     for url in bad[:LABELS]:
         server.ask("PUT", f"/interests/{interest}/feedback", {"url": url, "label": "no"})
-    while server.ask("GET", f"/crawls/{crawl}")["judging"]:  # until the judge has learned
+    while server.ask("GET", f"/crawls/{crawl}")["judging"]:  # wait until the judge has learned
         time.sleep(0.3)
 
 
@@ -147,7 +147,7 @@ def _signed_in(server: Running, browser: Browser, size: tuple[int, int], colours
 
 
 def _keep(page: Page, target: Path, height: int) -> None:
-    """Save the window with few colours, which suits drawings."""
+    """Save a screenshot of the window with few colours, which suits drawings."""
     width = (page.viewport_size or {"width": WIDE[0]})["width"]
     page.set_viewport_size({"width": width, "height": height})
     page.wait_for_timeout(600)
@@ -159,7 +159,7 @@ def _write(picture: Image.Image, target: Path) -> None:
 
 
 def _phones(server: Running, browser: Browser, target: Path, interest: str) -> None:
-    """Show three screens side by side: results, a page, the crawl."""
+    """Take a screenshot of three phone screens side by side: results, a page, the crawl."""
     page = _signed_in(server, browser, PHONE, "dark")
     shots = []
     for part in ("live", "results", ""):

@@ -21,7 +21,7 @@ from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {"CHANGELOG.md": "changelog.md", "SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md"}
-"""Files of the root that become pages of the site, with their names."""
+"""Root files that become pages of the site, with their names there."""
 
 ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="3.5" fill="#00796b"/>
 <path d="M8 8L1 2M8 8L15 2M8 8L0 8M8 8L16 8M8 8L1 14M8 8L15 14" stroke="#00796b"/></svg>
@@ -33,7 +33,7 @@ _ITEM = re.compile(r"^(?P<before>(?! *(?:[-*]|\d+\.) |#|\||>)\S.*)\n(?=(?:[-*]|\
 
 
 def build(out: Path) -> None:
-    """Build the site; exit with a list of problems."""
+    """Build the site; exit with a list of its problems."""
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         shutil.copy(ROOT / "mkdocs.yml", work)
@@ -73,7 +73,7 @@ def adapted(markdown: str, came_from: str, uri: str) -> str:
 
 
 def _linked(link: re.Match[str], came_from: str, uri: str) -> str:
-    """Return a link adapted for a page of the site; only its text if it leads to a source."""
+    """Return a link adapted for a page of the site, or only its text if it leads to a source."""
     mark, shown, target = link.groups()
     path, sharp, anchor = target.partition("#")
     if ":" in path or not path:

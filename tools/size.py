@@ -128,7 +128,7 @@ def count_commands(root: Path) -> tuple[int, int]:
 
 
 def constants(tree: ast.Module) -> Iterator[str]:
-    """Yield the names of a module's constants."""
+    """Yield the names of a module's upper-case constants."""
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         names = [name for target in targets for name in getattr(target, "elts", [target])]
@@ -158,7 +158,9 @@ def modules_without_test(root: Path) -> list[str]:
     tests = {path.stem for path in python_files(root, "tests", "packages/*/tests")}
     modules = (path for path in python_files(root, "packages/*/src") if not path.stem.startswith("__"))
     return [
-        path.relative_to(root / "packages").as_posix() for path in modules if f"test_{path.stem.strip('_')}" not in tests
+        path.relative_to(root / "packages").as_posix()
+        for path in modules
+        if f"test_{path.stem.strip('_')}" not in tests
     ]
 
 

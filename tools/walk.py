@@ -49,7 +49,7 @@ COUNTED_PAGES = 60
 SHOWN_PAGES = 40
 SHOW_RUNS = 6
 START, DAY = 1_700_000_000.0, 86_400.0
-PORTS = range(18_765, 18_865)  # of equal length, because addresses are split into tokens
+PORTS = range(18_765, 18_865)  # ports with the same number of digits, because URLs are split into tokens
 PARAGRAPH = b"<p>Since last week there is a new section about divers, boats and tides.</p>"
 
 
@@ -61,7 +61,7 @@ class Walk(NamedTuple):
 
 
 class CallCounter:
-    """Counts calls in this thread and in threads started meanwhile."""
+    """Counter of calls in this thread and in threads started meanwhile."""
 
     def __init__(self) -> None:
         self._calls = 0

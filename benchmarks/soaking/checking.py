@@ -30,7 +30,7 @@ from soaking.stretch import DELAY, InlineLoop, Place
 from soaking.world import DAY, HOUR, World
 
 MAX_CLOCK_DIFFERENCE = 12 * HOUR
-"""Maximum difference between two readings of a clock, which is set six hours forward or back at most."""
+"""Maximum difference between two readings of a clock, which is set at most six hours forward or back."""
 
 TOLERANCE = 0.002
 """Tolerance in seconds for times that were written to a log."""
@@ -45,7 +45,7 @@ class Checks:
     def __init__(self, place: Place, world: World, journal: Journal) -> None:
         self.place, self.world, self.journal = place, world, journal
         self.counts: Counter[str] = Counter()
-        """Numbers of items checked, because a check of nothing proves nothing."""
+        """Number of items checked by each check, because a check of nothing proves nothing."""
         self.visits: dict[str, list[Visit]] = {}
         for crawl, directory in self.directories().items():
             with closing(SqliteLog(directory / NAME, readonly=True)) as log:
@@ -103,8 +103,8 @@ class Checks:
         for found in known.values():
             found.sort(key=lambda pair: pair[0])
         matched: set[int] = set()
-        # A process that was killed and its successor, whose clock was set back, may both request a page at the same
-        # time, if the log schedules it. The visit belongs to the one that could record it.
+        # A killed process and its successor, whose clock was set back, may both request a page at the same time, if the
+        # log schedules it. The visit belongs to the one that could record it.
         for request in sorted(self.journal.requests, key=lambda one: bool(self._excuse(one))):
             if request.crawl not in self.visits:
                 self.counts["requests of deleted crawls"] += 1

@@ -20,7 +20,7 @@ from soaking.world import Report
 
 def die(report: Report) -> None:
     """Kill this process as with kill -9, and record the time in the journal."""
-    with suppress(RuntimeError):  # the loop may just have ended
+    with suppress(RuntimeError):  # the loop may have just ended
         report(["died", asyncio.get_running_loop().time()])
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -50,10 +50,10 @@ def die_in_a_write(report: Report) -> None:
 
 
 class Disk:
-    """The disk of a process: `fill` limits the size of files, `empty` removes the limit.
+    """Disk of a process: `fill` limits the size of files, `empty` removes the limit.
 
-    The kernel refuses writes beyond it: logs, archives, the database, feeds. With `reported`, the free space
-    is reported as 0, and the server then ends its crawls by itself.
+    The kernel refuses writes beyond it: logs, archives, the database, feeds. With `reported`, the free space is
+    reported as 0, and the server then ends its crawls by itself.
     """
 
     def __init__(self) -> None:

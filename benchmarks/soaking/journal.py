@@ -18,9 +18,9 @@ class Request:
     url: str
     sent: float
     done: float = -1.0
-    """-1: its process was killed before the response."""
+    """-1 if its process was killed before the response."""
     status: int = -1
-    """-1: aborted; 0: no response."""
+    """-1 if aborted, 0 without a response."""
     digest: str = ""
 
 

@@ -26,7 +26,7 @@ PERMITTED = frozenset({200, 201, 202, 204, 404, 409, 422, 429, 503, 507})
 
 
 class Violation(AssertionError):
-    """A violated guarantee that is detected while the test runs."""
+    """Raised for a violated guarantee that is detected while the test runs."""
 
 
 class Caller:
@@ -80,7 +80,7 @@ class Person:
         self.number, self.world, self.random, self.report, self.load = number, world, random, report, load
         self.me = Caller(app, base, token)
         self.others: list[str] = []
-        """Interests of others, as far as the journal knows."""
+        """Interests of others known from the journal."""
 
     async def live(self) -> None:
         """Act until cancelled."""

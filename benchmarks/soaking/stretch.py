@@ -62,12 +62,12 @@ class Plan:
 
     number: int
     party: str
-    """server or watch"""
+    """"server" or "watch"."""
     start: float
     end: float
     death: str = ""
-    """How the process is killed from `end` on: after some calls, in a page (after some calls from the next response
-    on), or in a write; empty: it is stopped.
+    """Way of killing the process from `end` on: after some calls, in a page (after some calls from the next response
+    on), or in a write; empty to stop it.
     """
     calls: int = 0
     offset: float = 0.0
@@ -77,7 +77,7 @@ class Plan:
     """Time and size of a clock change."""
     full: Full | None = None
     idle: bool = False
-    """No actions of people: crawls are completed."""
+    """Whether people do nothing, so that crawls are completed."""
     ended: float = 0.0
     """Time when it ended."""
 
@@ -89,16 +89,16 @@ class Plan:
 
 @dataclass
 class Place:
-    """Directories, accounts and parameters."""
+    """Directories, accounts and parameters of a soak test."""
 
     root: Path
     tokens: list[str] = field(default_factory=list)
     interests: dict[str, int] = field(default_factory=dict)
-    """Number of the owner of each interest, as far as the journal knows."""
+    """Number of the owner of each interest known from the journal."""
     seed: int = 0
     topic: str = ""
     load: float = 1.0
-    """Amount of work: scales the budgets of crawls, and the requests of the revisit crawl per hour."""
+    """Amount of work: factor of the crawls' budgets and of the requests per hour of the revisit crawl."""
 
     @property
     def settings(self) -> Settings:
@@ -111,7 +111,7 @@ class Place:
 
 
 class InlineLoop(VirtualLoop):
-    """Virtual time in which threads' work is done at once, so that no time passes."""
+    """Event loop in virtual time in which the work of threads is done at once, so that no time passes."""
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
         future = self.create_future()
@@ -127,7 +127,7 @@ async def _run_sync(func: Callable[..., Any], *args: Any, **options: Any) -> Any
 
 
 class _Lines:
-    """Standard error of the process: errors in the server's log go to the journal."""
+    """Standard error of the process, which sends errors in the server's log to the journal."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -190,7 +190,7 @@ def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
             await (_serve if plan.party == "server" else _watch)(plan, place, world, report)
         finally:
             sampling.cancel()
-        if plan.death:  # it was to be killed, and had no work left
+        if plan.death:  # it was to be killed, but had no work left
             die(report)
         report(["ended", asyncio.get_running_loop().time()])
 
@@ -322,7 +322,7 @@ def _next(plan: Plan, place: Place, world: World) -> lycosa.Crawl:
 
 
 class _Crawled:
-    """A resumed crawl; a file records its end, because there may be fewer pages than the budget."""
+    """A resumed crawl that records its end in a file, because there may be fewer pages than the budget."""
 
     def __init__(self, crawl: lycosa.Crawl, mark: Path) -> None:
         self.crawl, self.mark, self.stop = crawl, mark, crawl.stop

@@ -34,16 +34,16 @@ FAILURE_SECONDS = 6 * HOUR
 """Duration of a failure."""
 
 RULES_LAST = 3 * DAY
-"""Time that a host's robots.txt stays the same."""
+"""Seconds for which a host's robots.txt stays the same."""
 
 CRAWL: ContextVar[str] = ContextVar("crawl", default="watch")
-"""Name of the crawl that sends the requests."""
+"""Name of the crawl that sends the current requests."""
 
 Report = Callable[[list[Any]], None]
 
 
 class World(ChangingWeb):
-    """The web, with rules in robots.txt, and failures."""
+    """Changing web with rules in robots.txt, and with failures."""
 
     def __init__(self, seed: int, pages: int, hosts: int) -> None:
         super().__init__(
@@ -121,7 +121,7 @@ class Wire(SimTransport):
     world: World
     report: Report
     answered: Callable[[], None] | None = None
-    """Called after the next response."""
+    """Called after the next response, if set."""
 
     def __init__(
         self,
