@@ -19,7 +19,7 @@ why = explaining.why
 def open(directory: str | Path, *, threshold: float | None = None, whole_text: bool = False) -> Collection:
     """Open the collection of pages in a crawl's directory; the crawl may be running.
 
-    `threshold` overrides the crawl's own for deciding which pages are relevant. The text of a page is its main content,
-    or all of its text with `whole_text`.
+    `threshold` overrides the crawl's threshold of relevant pages. The text of a page is its main content, or all of its
+    text with `whole_text`.
     """
     return Collection(Path(directory), threshold=threshold, whole_text=whole_text)

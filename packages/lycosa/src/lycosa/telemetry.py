@@ -25,7 +25,7 @@ try:
 except ImportError as error:
     raise InputError("missing-extra", "tracing needs OpenTelemetry: pip install 'lycosa[telemetry]'") from error
 
-MAX_OPEN_SPANS = 10_000  # spans of pages that were picked and not recorded yet
+MAX_OPEN_SPANS = 10_000  # spans of pages that were picked and are not recorded yet
 
 
 def traced(crawl: Crawl, provider: TracerProvider | None = None) -> Crawl:
@@ -50,7 +50,7 @@ class Spans(StepTracer):
         if step in ("learn", "rank") and node != self._judged:
             return
         ended = int(facts.pop("ended", 0)) or time.time_ns()
-        began = min(began or ended, ended)  # custom spaces may leave out the start time
+        began = min(began or ended, ended)  # custom spaces may omit the start time
         facts = {name: value for name, value in facts.items() if isinstance(value, str) or math.isfinite(value)}
         page = self._open.get(node)
         if page is None:

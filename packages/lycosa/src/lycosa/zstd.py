@@ -1,4 +1,4 @@
-"""Zstandard (RFC 8878) compression: the standard library's from Python 3.14 on, before that its backport.
+"""Zstandard (RFC 8878) compression with the standard library, before Python 3.14 with its backport.
 
 >>> decompress(compress(b"a reef" * 100), 600) == b"a reef" * 100
 True

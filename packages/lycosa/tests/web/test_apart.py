@@ -3,43 +3,23 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from io import BytesIO
 
 import pytest
 
-from lycosa.web.apart import JOBS, write_message
-from lycosa.web.html import ParsedPage
+from lycosa.web.apart import JOBS
 from lycosa.web.parse_process import (
     Unreadable,
     WorkerPool,
 )
 from page_bombs import BOMBS
-
-URL = "http://h.test/a"
-
-
-PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me href=/b>coral \xff</a> today</main>"
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[WorkerPool]:
-    pool = WorkerPool(1)
-    yield pool
-    pool.close()
-
-
-def _packed(document: ParsedPage) -> bytes:
-    stream = BytesIO()
-    write_message(stream, document)
-    return stream.getvalue()
+from parsing import PAGE, URL, packed
 
 
 def test_run_page_equals_local_result(pool: WorkerPool) -> None:
     for body in (PAGE, b"", *(BOMBS[name](5_000) for name in ("everything", "links", "every byte", "utf-16"))):
         for kind in ("text/html", "text/plain; charset=latin1", ""):
             given = (body, URL, kind, "lycosa")
-            assert _packed(JOBS["page"].read(*given)) == _packed(pool.run("page", *given))
+            assert packed(JOBS["page"].read(*given)) == packed(pool.run("page", *given))
 
 
 def test_run_source_equals_local_result(pool: WorkerPool) -> None:

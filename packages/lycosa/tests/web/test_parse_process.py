@@ -4,9 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import partial
-from io import BytesIO
 from typing import Any, BinaryIO
 
 import pytest
@@ -23,23 +21,8 @@ from lycosa.web.parse_process import (
     reparse_page,
 )
 from page_bombs import BOMBS
+from parsing import PAGE, URL, packed
 from places import ROOT
-
-URL = "http://h.test/a"
-PAGE = b"<title>Reefs</title><meta name=author content=Ann><main><p>On <a rel=me href=/b>coral \xff</a> today</main>"
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[WorkerPool]:
-    pool = WorkerPool(1)
-    yield pool
-    pool.close()
-
-
-def _packed(document: ParsedPage) -> bytes:
-    stream = BytesIO()
-    write_message(stream, document)
-    return stream.getvalue()
 
 
 def test_run_reuses_worker(pool: WorkerPool) -> None:
@@ -126,7 +109,7 @@ def test_run_result_equals_local_result() -> None:
     for body, answer in zip(bodies, answers, strict=True):
         assert answer.document is not None
         assert (len(body), True, "") == (answer.size, answer.whole, answer.error)
-        assert _packed(JOBS["page"].read(body, URL, "text/html", "lycosa")) == _packed(answer.document)
+        assert packed(JOBS["page"].read(body, URL, "text/html", "lycosa")) == packed(answer.document)
 
 
 def test_run_retries_once_after_worker_death(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
-"""The desk as a Model Context Protocol server over stdio, by the official `mcp` package.
+"""The operations of `Desk` as a Model Context Protocol server over stdio, based on the official `mcp` package.
 
-Seven tools, each with a description for models; an invalid call returns an error with a remedy.
+There are seven tools, each with a description for models; an invalid call returns an error with a remedy.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def make_server(desk: Desk) -> MCPServer[Any]:
         budget: Annotated[int, Field(description="Maximum number of pages to fetch; status shows the limit.")] = 100,
         stay_on_hosts: Annotated[bool, Field(description="Only pages on the hosts of the seeds.")] = False,
     ) -> Answer:
-        """Begin to collect web pages on a topic. Returns at once with a handle; the pages come in over minutes."""
+        """Start to collect web pages on a topic. Returns immediately with a handle; pages arrive over minutes."""
         return await desk.collect(topic, seeds, budget, stay_on_hosts)
 
     @server.tool(annotations=READS, structured_output=False)
     @_as_text
     async def status(handle: Handle = "") -> Answer:
-        """How a collection goes: pages, how many are relevant, the best ones. Without a handle: all collections."""
+        """Show the progress of a collection: pages, relevant ones, the best. Without a handle: all collections."""
         return await desk.status(handle)
 
     @server.tool(annotations=READS, structured_output=False)
@@ -109,7 +109,7 @@ def make_server(desk: Desk) -> MCPServer[Any]:
 
 
 def _as_text(tool: Callable[P, Awaitable[Answer | str]]) -> Callable[P, Awaitable[str]]:
-    """Return the result as text; turn errors that the caller can fix into error responses."""
+    """Return the result as text; errors that the caller can fix become error responses."""
 
     @wraps(tool)
     async def call(*args: P.args, **given: P.kwargs) -> str:

@@ -108,8 +108,8 @@ def state(thing: Any) -> bytes:
 def growth(again: Callable[[], None], warm: int, rounds: int, soon: int = 0) -> int:
     """Return the bytes still allocated after some rounds, beyond those of the warm-up.
 
-    Structures that grow by doubling have grown after `soon` rounds. If less than these rounds' share of GROWTH was kept by
-    then, the remaining rounds are skipped; likewise after each doubling of rounds. Large values are measured twice,
+    Structures that grow by doubling have grown after `soon` rounds. If less than these rounds' share of GROWTH was kept
+    by then, the remaining rounds are skipped; likewise after each doubling of rounds. Large values are measured twice,
     because numpy's cache fills up.
     """
     tracing = tracemalloc.is_tracing()

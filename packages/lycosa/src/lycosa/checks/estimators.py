@@ -132,8 +132,8 @@ def other_priorities_stay(make: MakeEstimator) -> None:
         unreturned = sorted(set(changed[table.state[changed] == OPEN].tolist()) - set(rows.tolist()) - {step.row})
         want(
             not unreturned,
-            f"after pick {step.visit.pick} row {unreturned[:1]} changed its priority, but learn() did not return it: return "
-            "every row whose priority may change; if all may change, set sweeping = True and return table.rows()",
+            f"after pick {step.visit.pick} row {unreturned[:1]} changed its priority, but learn() did not return it: "
+            "return every row whose priority may change; if all may, set sweeping = True and return table.rows()",
         )
         before = after
 

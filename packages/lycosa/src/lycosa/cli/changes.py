@@ -29,7 +29,7 @@ from lycosa.revisit.ledger import ChangeFilter, LoggedChange, day_and_time
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
 
-MARK = "changes.last"  # position of `--since last`; not in the log, where a watch may be writing
+MARK = "changes.last"  # file with the position of `--since last`; not in the log, where a watch may be writing
 LAST = "last"
 PAGE, LIST = Group("With URL"), Group("Without URL")
 
@@ -39,7 +39,7 @@ class _Period:
     after: int
     upto: int
     since: float
-    words: str  # for the summary
+    words: str  # description of the period for the summary
 
 
 def changes(
@@ -82,7 +82,8 @@ def changes(
     options = require_crawl(directory)
     words = [word.strip().lower() for text in what or () for word in text.split(",") if word.strip()]
     kinds = tuple(word for word in words if word in KINDS)
-    sorts = (*(word for word in words if word not in KINDS), *(["changed"] if kinds else []))  # only those have a kind
+    # only "changed" has kinds
+    sorts = (*(word for word in words if word not in KINDS), *(["changed"] if kinds else []))
     wanted = ChangeFilter(what=sorts, kinds=kinds, at_least=at_least, host=host, cosmetic=cosmetic)
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         period = _period(log, directory, since, time.time())
@@ -102,7 +103,7 @@ def _period(log: SqliteLog, directory: Path, since: str, now: float) -> _Period:
     upto = ledger.end(log)
     if since.strip().lower() == LAST:
         seq, at = _remembered(directory)
-        if seq > upto:  # another log than before
+        if seq > upto:  # the log has been replaced
             seq, at = 0, 0.0
         return _Period(seq, upto, 0.0, f" since {day_and_time(at)}" if at else "")
     at = parse_time(since, now) if since.strip() else 0.0

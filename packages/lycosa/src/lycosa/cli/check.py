@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def check(directory: Dir, *, json: Json = False) -> None:
     """Check the files of a crawl, rebuild indexes, and show sizes.
 
-    Reads the whole log and archive, and lists damage, losses and rebuilt indexes, one line each. A damaged log is
-    replaced by a copy of its readable part, and kept. Exit code 1 if log or archive were damaged.
+    Reads the whole log and archive, and lists damage, losses and rebuilt indexes, one per line. A damaged log is kept
+    under another name and replaced by a copy of its readable part. Exit code 1 if log or archive were damaged.
     """
     from lycosa.collection import checking
     from lycosa.store.directory import shard_directories

@@ -43,7 +43,7 @@ def with_more(
 
 
 def make_command(name: str, function: Any) -> Any:
-    """Return the command of a function. Its parameters are annotated with texts, the help last.
+    """Return the command of a function. Each parameter is annotated with texts; the last one is its help.
 
     `Annotated[str, "--out", "-o", "FILE", "File to write."]`: flags, if they do not follow from the name, then the
     metavar. Parameters before the `*` are arguments, unless they name a flag; a callable completes words.
@@ -80,7 +80,7 @@ def _for_typer(one: inspect.Parameter) -> inspect.Parameter:
     about = getattr(one.annotation, "__metadata__", ())
     kind = getattr(one.annotation, "__origin__", None)
     texts = [text for text in about if type(text) is str]
-    if not texts:  # typer's own
+    if not texts:  # typer's own options
         return one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
     flags, names = ([text for text in texts[:-1] if text.startswith("-") == wanted] for wanted in (True, False))
     more: dict[str, Any] = {
@@ -121,7 +121,7 @@ class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         rows = list(rows)
         widest = max((len(first) for first, _ in rows), default=0)
-        side_by_side = self.width >= 60 or 3 * widest <= self.width  # else the help goes below the option
+        side_by_side = self.width >= 60 or 3 * widest <= self.width  # otherwise the help goes below the option
         indent = self.current_indent
         column = indent + (min(widest, col_max) + col_spacing if side_by_side else 4)
         for first, second in rows:
@@ -147,7 +147,7 @@ class _Command(TyperCommand):
     rare: Collection[str] = ()
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return DIR for typer's {DIR}."""
+        """Return DIR for typer's {DIR} (a required argument)."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -198,7 +198,7 @@ class Commands(TyperGroup):
     context_class = _Context
 
     names: ClassVar[str] = ""  # names of the commands, in order
-    sections: ClassVar[Mapping[str, str]] = {}  # commands by heading, for `--help`
+    sections: ClassVar[Mapping[str, str]] = {}  # names of the commands under each heading of `--help`
     # Module, or module:function, of commands whose module has another name.
     places: ClassVar[Mapping[str, str]] = {}
     package = "lycosa.cli"

@@ -1,4 +1,4 @@
-"""Contact address for site operators: asked for before the first crawl of other machines, and remembered."""
+"""Contact for site operators, requested before the first crawl of other machines, and remembered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lycosa.replay.places import data_directory
 from lycosa.spaces.making import user_agent
 from lycosa.web.urls import check_seed, host
 
-MAX_ANSWER_BYTES = 1_000  # bytes of an answer
+MAX_ANSWER_BYTES = 1_000  # maximum length of the contact
 
 QUESTION = (
     "Site owners want to know whom to contact about a crawler. Your web or email address, sent with every request\n"
@@ -24,7 +24,9 @@ NOTE = "no contact address: give your web or email address with --contact, so th
 
 
 def with_contact(options: Options, notes: list[str], *, quiet: bool = False) -> Options:
-    """Return the options with the user's contact: the first crawl on a terminal asks for it, others add a note."""
+    """Return the options with the user's contact. The first crawl in a terminal prompts for it; elsewhere a note is
+    added.
+    """
     if options.contact or options.user_agent or not _needs_contact(options):
         return options
     try:
@@ -40,7 +42,7 @@ def with_contact(options: Options, notes: list[str], *, quiet: bool = False) -> 
 
 
 def _needs_contact(options: Options) -> bool:
-    """Return whether a crawl requests hosts of others: not with a proxy, nor on this machine."""
+    """Return True if the seeds of a web crawl without a proxy are on other machines."""
     if options.space.partition(",")[0] != "web" or options.proxy:
         return False
     names = [host(url) for url in map(check_seed, [*options.seeds, *options.seed_files]) if url is not None]
@@ -57,12 +59,12 @@ def _is_near(name: str) -> bool:
 
 
 def _ask(options: Options) -> str:
-    """Ask for a contact and store it; an invalid one is an error and asked for again next time."""
+    """Prompt for a contact and store it; an invalid one raises InputError and is not stored."""
     print(QUESTION, end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline(MAX_ANSWER_BYTES).strip()
     user_agent(replace(options, contact=answer))
     path = data_directory() / "contact"
-    with suppress(OSError):  # asked for again
+    with suppress(OSError):  # prompt again next time
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as file:
             file.write(answer.encode())

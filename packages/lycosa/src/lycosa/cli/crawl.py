@@ -44,10 +44,11 @@ def crawl(
     from lycosa.crawling import Crawl
     from lycosa.crawling.request import CrawlRequest
 
-    if out == "":  # as a path it would be the current directory
+    if out == "":  # Path("") would be the current directory
         raise InputError("bad-value", "--out is empty: give a directory, or leave it out")
     chosen = read_options(options, config)
-    request = CrawlRequest(chosen, Path(out) if out else free_name(chosen))  # validates before asking for a contact
+    # validates the options before prompting for a contact
+    request = CrawlRequest(chosen, Path(out) if out else free_name(chosen))
     notes: list[str] = []
     if cluster is not None:
         from lycosa.cli.cluster_crawl import run_cluster_crawl
@@ -70,15 +71,15 @@ def resume(
 ) -> None:
     """Continue a crawl where it stopped, even after a crash.
 
-    --budget and --max-requests are for the whole crawl, earlier runs included; --max-time is for this run. Options that
-    are given are kept; --header replaces earlier headers, --trust adds to what is trusted.
+    --budget and --max-requests are for the whole crawl, earlier runs included; --max-time is for this run. The given
+    options are saved; --header replaces earlier headers, --trust adds to the trusted hosts and URLs.
     """
     from lycosa import crawling
     from lycosa.cli.crawl_runner import run_crawl
     from lycosa.store.directory import SHARDS, Directory
 
     changed = {name: value for name, value in options.items() if value is not None}
-    if "trust" in changed:  # keep what was trusted before
+    if "trust" in changed:  # extend the list of trusted hosts
         changed["trust"] = list(dict.fromkeys([*Directory.read_options(directory).trust, *changed["trust"]]))
     if cluster is not None or (directory / SHARDS).is_dir():
         from lycosa.cli.cluster_crawl import run_cluster_crawl

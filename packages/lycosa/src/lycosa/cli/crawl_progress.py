@@ -31,7 +31,7 @@ PLAIN_EVERY = 10.0  # seconds between two lines without a terminal
 
 
 class CrawlProgress(ProgressDisplay):
-    """Pages, harvest rate, speed, frontier, best pages, and the reason for waiting."""
+    """Display of pages, harvest rate, speed, frontier, best pages, and reasons for waiting."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(StatusLine(PLAIN_EVERY))
@@ -41,7 +41,7 @@ class CrawlProgress(ProgressDisplay):
         self._pages_before = -1
         self._best: list[tuple[float, str, str]] = []
         self._recent: list[bool] = []
-        self._opening = ""  # work before the first request, and its progress
+        self._opening = ""  # progress of the work before the first request
         crawl.request.progress = self._show_task
 
     def __enter__(self) -> Self:

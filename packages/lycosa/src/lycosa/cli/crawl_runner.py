@@ -58,7 +58,7 @@ def run_crawl(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell
         traced(crawl)
     progress = None
     if not (quiet or json):
-        from lycosa.cli.crawl_progress import CrawlProgress  # takes a tenth of a second
+        from lycosa.cli.crawl_progress import CrawlProgress  # the import takes a tenth of a second
 
         progress = CrawlProgress(crawl)
     try:
@@ -83,7 +83,7 @@ def run_crawl(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell
 
 
 def _own_class_error(error: Exception, crawl: Crawl) -> InputError | None:
-    """Return the message for an error that comes, or probably comes, from a user's own class."""
+    """Return a message for an error that comes, or probably comes, from a user's own class."""
     kinds = ((JUDGES, crawl.options.judge), (STRATEGIES, crawl.options.strategy))
     makers = {name: kind.maker(name) for kind, text in kinds if (name := parse_spec(text)[0]) and name not in kind}
     if not makers:
@@ -143,7 +143,7 @@ async def until_stopped(crawl: Any, progress: ProgressDisplay | None) -> None:
         if progress is not None:
             progress.print_line("stopping after the requests in flight (Ctrl-C again to stop immediately)")
         crawl.stop()
-        # Handled without the event loop from now on, which may be busy with a slow page.
+        # Later signals are handled without the event loop, which may be busy with a slow page.
         loop.remove_signal_handler(signal.SIGINT)
         signal.signal(signal.SIGINT, lambda *_: interrupt())
 
@@ -164,7 +164,7 @@ async def until_stopped(crawl: Any, progress: ProgressDisplay | None) -> None:
 
 
 def free_name(options: Options) -> Path:
-    """Return crawls/ and a name made from the topic, with a number if that is taken."""
+    """Return crawls/NAME with a name derived from the topic, and a number if that directory exists."""
     subject = options.topic or options.regex or " ".join(options.targets)
     subject = subject or Path(options.terms or options.model or (options.examples or ["crawl"])[0]).stem
     slug = re.sub(r"[^a-z0-9]+", "-", subject.lower()).strip("-")[:50] or "crawl"

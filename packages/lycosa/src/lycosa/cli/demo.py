@@ -32,7 +32,7 @@ NEXT = {
     "crawl 'your topic' --seed https://a.page.you.know/ --budget 200": "the real web: one request per second and host, "
     "so a few hundred pages take minutes",
 }
-MARK = ".lycosa-demo"  # marks a directory that was made by the demo and may be replaced
+MARK = ".lycosa-demo"  # file in directories created by the demo, which may be replaced
 
 
 def demo(

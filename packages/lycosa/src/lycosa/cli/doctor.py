@@ -47,11 +47,11 @@ TASKS: dict[str, tuple[str, str]] = {
 
 @dataclass(slots=True)
 class CheckResult:
-    """Result of one check; a problem if it has a cost."""
+    """Result of one check. It is a problem if it has a cost."""
 
     name: str
     text: str
-    cost: str = ""  # the function that is missing or degraded
+    cost: str = ""  # the missing or degraded feature
     remedy: str = ""
     essential: bool = False  # Lycosa does not work without it
 
@@ -71,7 +71,7 @@ def doctor(*, json: Json = False) -> None:
 
 def _parts(findings: list[CheckResult]) -> Iterator[Part]:
     margin = 2 + max(len(finding.name) for finding in findings)
-    stacked = output().width < NARROW  # too narrow for two columns
+    stacked = output().width < NARROW  # two columns do not fit
     for finding in findings:
         mark, colour = ("x ", "red") if finding.broken else ("- ", "yellow") if finding.cost else ("  ", "")
         first = Text.assemble((mark, colour), (f"{finding.name:<{margin}}", f"bold {colour}".rstrip()))
@@ -93,7 +93,7 @@ def _parts(findings: list[CheckResult]) -> Iterator[Part]:
 
 
 def examine() -> Iterator[CheckResult]:
-    """Yield all findings in display order; a check that raises is a finding as well."""
+    """Yield the results of all checks in display order; an exception in a check is a result as well."""
     for check in CHECKS:
         name = check.__name__.strip("_")
         try:

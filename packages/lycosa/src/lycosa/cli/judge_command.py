@@ -1,4 +1,4 @@
-"""`lycosa judge` and `lycosa label`: rejudge pages with other words, and label the most informative ones."""
+"""`lycosa judge` and `lycosa label`: judge pages again with other words, and label the least certain ones."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def judge(
     words, examples = words or [], example or []
     judged = judging.judge(
         directory, " ".join(words), examples=examples, threshold=threshold, judge=by, keep=keep,
-        sample=0 if everything else 15_000,  # pages of a sample, judged within some seconds
+        sample=0 if everything else 15_000,  # pages in a sample, which are judged within seconds
     )  # fmt: skip
     again = [str(directory), *words, *(part for name in examples for part in ("--example", name))]
     again += ["--threshold", f"{threshold:g}"] if threshold is not None else []
@@ -99,8 +99,8 @@ def label(
 ) -> None:
     """Label pages as relevant or not, so that the judge learns.
 
-    Without --yes and --no, asks about the ten pages whose labels would help most. The judge learns immediately, and
-    uses what it learned when the crawl is resumed. If a page was labelled before, the new label counts. 'lycosa train
+    Without --yes and --no, prompts for labels of the ten pages whose labels would help most. The judge learns
+    immediately, and uses its knowledge when the crawl is resumed. A new label replaces an earlier one. 'lycosa train
     DIR' trains a model on the labels.
     """
     if yes or no:
@@ -127,7 +127,7 @@ def _questions(found: Sequence[Question], directory: Path) -> Iterator[Part]:
 
 
 def _ask(directory: Path, found: Sequence[Question]) -> None:
-    """Ask one question after the other; answers are stored at the end, also after an interrupt."""
+    """Prompt for one label after the other; labels are stored at the end, also after an interrupt."""
     show(["Are these pages relevant? y: yes, n: no, Enter: skip, q: quit"])
     labels: dict[str, bool] = {}
     for question in found:

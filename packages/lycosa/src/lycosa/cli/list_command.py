@@ -25,7 +25,7 @@ from lycosa.spaces import describe as describe_space
 from lycosa.strategies import BROWSING, GROUPS, STEERING, STRATEGIES, TAXONOMY, TRUTH
 from lycosa.strategies import describe as describe_strategy
 
-KINDS: dict[str, tuple[Registry[Any], str]] = {  # with the title of the column of requirements
+KINDS: dict[str, tuple[Registry[Any], str]] = {  # registry and title of the column of requirements
     "judges": (JUDGES, "needs"),
     "strategies": (STRATEGIES, "needs"),
     "spaces": (SPACES, "seed"),
@@ -81,7 +81,7 @@ def list_(
         known_names = [*([] if kinds else KINDS), *(name for names in all_names.values() for name in names)]
         kind = _singular(kinds[0]) if kinds else "name"
         raise InputError("unknown-name", f"unknown {kind} {wanted!r}; available: {', '.join(known_names)}")
-    # raises with the reason if a plugin cannot be loaded
+    # Raises with the reason if a plugin cannot be loaded.
     about = _about(inspect.getdoc(KINDS[found][0].maker(wanted)) or "")
     entry = KINDS[found][0].entries(lambda text: None)[wanted]
     groups = _parameters(found, wanted)
@@ -135,7 +135,8 @@ def _parameters(kind: str, name: str) -> dict[str, Mapping[str, tuple[Any, Any]]
     if kind != "strategies":
         return {"parameter": (describe_topic if kind == "judges" else describe_space)(name)}
     groups: dict[str, Mapping[str, tuple[Any, Any]]] = {"parameter": describe_strategy(name)}
-    if not hasattr(STRATEGIES.maker(name), "pick"):  # strategies that choose among several have their own steering
+    # strategies that choose among several links themselves have their own parameters for it
+    if not hasattr(STRATEGIES.maker(name), "pick"):
         groups["of every strategy"] = {key: about for key, about in parameters(steer).items() if key in STEERING}
     return groups
 
@@ -151,7 +152,7 @@ def _example(kind: str, name: str, needs: str, takes: Mapping[str, tuple[Any, An
 
 
 def _setting(takes: Mapping[str, tuple[Any, Any]]) -> str:
-    """Return the first parameter with a simple default as it is typed after a name."""
+    """Return the first parameter with a simple default, in the form ",name=default"."""
     for key, (_, default) in takes.items():
         if key != "threshold" and isinstance(default, float | int | str) and default not in ("", True, False):
             return f",{key}={default:g}" if isinstance(default, float) else f",{key}={default}"

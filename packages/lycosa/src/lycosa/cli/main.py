@@ -117,7 +117,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except (BrokenPipeError, SystemExit) as error:
-        # The reader of our output has closed it (`lycosa show DIR | head`). Typer and rich raise SystemExit for it.
+        # The reader of stdout has closed it (`lycosa show DIR | head`), for which Typer and rich raise SystemExit.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -125,7 +125,7 @@ def main() -> None:
     except OSError as error:
         what = f"cannot use {one_line(str(error.filename))}" if error.filename else "cannot write the output"
         print(f"lycosa: {what}: {error.strerror or error}", file=sys.stderr)
-        os._exit(2)  # skip flushing it again
+        os._exit(2)  # skips another attempt to flush the output
 
 
 def _version(asked: bool) -> None:

@@ -58,7 +58,7 @@ def page(
         exchange, document, trouble = _archived(collection, visit)
         view = collection.view()
         origin, first = view.origin(collection.log, visit.node), visits[0]
-        if origin.kind == "sitemap":  # shown like any page with links
+        if origin.kind == "sitemap":  # sitemaps are shown like pages with links
             origin = replace(origin, kind="link")
         priority = round(first.priority, 4) if math.isfinite(first.priority) else None  # seeds: infinite
         strategy = first.arm or collection.options.strategy
@@ -81,7 +81,8 @@ def versions_of(visits: Sequence[Visit]) -> list[Visit]:
 
 
 def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -> int:
-    """Return the index of the version with a number (1 is the first, -1 the last), or of the one current at a time.
+    """Return the index of a version given as a number (1 is the first, -1 the last) or as a time at which it was
+    current.
 
     >>> at = [Visit("http://a.test/", "page", "ok", 1, started=day * 86_400.0) for day in range(3)]
     >>> [version_at(at, typed, 1e6, "--from") for typed in ("1", "-1", "1970-01-02")]

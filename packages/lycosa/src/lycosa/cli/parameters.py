@@ -60,7 +60,7 @@ _NETWORK: dict[str, tuple[Any, Any]] = {
 
 
 def network_parameters(*names: str) -> list[inspect.Parameter]:
-    """Return the options of a command that fetches pages without being a crawl; all, or the named ones."""
+    """Return options for commands that fetch pages without being a crawl; all of them, or those with these names."""
     group = Group("Fetching, without --pages")
     return [optional(name, Annotated[_NETWORK[name][0], group], _NETWORK[name][1]) for name in names or _NETWORK]
 
@@ -102,7 +102,7 @@ _COMPLETIONS = {"judge": "judges", "strategy": "strategies", "space": "spaces"}
 
 
 def settings_parameters(settings: type[Any]) -> list[inspect.Parameter]:
-    """Return options for the fields of a dataclass that have texts: flag, metavar and help."""
+    """Return options for the fields of a dataclass that have `texts`: flag, metavar and help."""
     kinds, parameters = get_type_hints(settings), []
     for item in fields(settings):
         if texts := item.metadata.get("texts"):
@@ -115,7 +115,9 @@ def settings_parameters(settings: type[Any]) -> list[inspect.Parameter]:
 
 
 def crawl_options(*, of_refresh: bool = False, only: Collection[str] = ()) -> list[inspect.Parameter]:
-    """Return a crawl's options, or those of revisits, as `Options` describes them; or `only` some, ungrouped."""
+    """Return the options of a crawl or, with `of_refresh`, of revisits, as `Options` describes them; `only` selects
+    some.
+    """
     from lycosa.core.options import Options, describe
 
     parameters = []

@@ -24,7 +24,7 @@ from lycosa.drawing.formats import visible
 
 UNCUT = 1_000  # columns of output without a terminal
 NARROW = 60  # columns; tables with URLs do not fit in narrower terminals
-_WHOLE = re.compile(r"://|lycosa |(?:^|[ '=])~?\.{0,2}/\w")  # a URL, a command, a path
+_WHOLE = re.compile(r"://|lycosa |(?:^|[ '=])~?\.{0,2}/\w")  # a URL, a command or a path, which is never broken
 COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
 
 
@@ -85,7 +85,7 @@ def output() -> Console:
 
 
 def is_live_terminal(console: Console) -> bool:
-    """Return whether a console supports a live display. With FORCE_COLOR rich takes a file for a terminal."""
+    """Return True if a console supports a live display. With FORCE_COLOR, rich treats a file as a terminal."""
     return console.file.isatty() and not console.is_dumb_terminal
 
 
@@ -149,7 +149,7 @@ def remarks(reasons: Any, notes: Iterable[str]) -> list[Part]:
 
 
 def require_crawl(directory: Path) -> Options:
-    """Return the options of a crawl that has begun."""
+    """Return the options of a crawl that has started; raise InputError otherwise."""
     from lycosa.store.directory import Directory
     from lycosa.store.log import NAME
 
@@ -160,7 +160,9 @@ def require_crawl(directory: Path) -> Options:
 
 
 def write_page(target: Path, page: str, option: str, name: str) -> int:
-    """Write an HTML page atomically and return its size. `option` sets the file, `name` is an example."""
+    """Write an HTML page atomically and return its size. Errors name the `option` for the file, with `name` as an
+    example.
+    """
     if target.is_dir():
         raise InputError("bad-file", f"{target} is a directory: give a file with {option}, such as {target / name}")
     body = page.encode("utf-8", "replace")

@@ -25,7 +25,7 @@ class StatusLine:
         self.wait(patience)
 
     def wait(self, seconds: float | None = None) -> None:
-        """Print nothing for so many seconds, by default the interval between two lines."""
+        """Print nothing for this many seconds, by default the interval between two lines."""
         self._next = time.monotonic() + (self._pause if seconds is None else seconds)
 
     def show(self, line: Callable[[], str]) -> None:

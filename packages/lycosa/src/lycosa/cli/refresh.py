@@ -88,7 +88,7 @@ class RefreshProgress(ProgressDisplay):
         super().__init__(StatusLine(30.0))
         self.crawl, self.quiet, self.json = crawl, quiet, json
         self.revisits = self.unchanged = self.cosmetic = 0
-        self.irrelevant = 0  # new irrelevant pages
+        self.irrelevant = 0  # pages that are new but not relevant
         self.found: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
         self._notes = 0  # notes printed so far

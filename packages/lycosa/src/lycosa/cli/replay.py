@@ -45,12 +45,12 @@ def replay(
     quiet: Quiet = False,
 ) -> None:
     """Replay recorded pages through an HTTP proxy, or record your browsing."""
-    allow_many_files()  # one per WARC file, and browsers open many connections
+    allow_many_files()  # one file per WARC file, and browsers open many connections
     if bool(files) == bool(record):
         raise InputError("missing-option", "give WARC files to replay, or a file to record to with --record")
     if record is not None:
         guard, clock = guard_of(network_options(allow_network=allow_network)), wall_clock()
-        # A person's own pace needs no delays.
+        # No delays, because a person sets the pace.
         politeness, limits = Politeness(clock, delay=0.0), FetchLimits(connect_seconds=60.0)
         transport = HttpTransport(clock, guard, DnsCache(clock), politeness, limits)
         recorder = RecordingProxy(Recorder(record), transport, Authority(), port)
@@ -94,7 +94,7 @@ def _farewell(proxy: ReplayProxy) -> None:
 
 
 def serve(proxy: LocalProxy, quiet: bool, introduce: Callable[[], None], farewell: Callable[[], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM. The first line printed is the address; with `quiet` the only one."""
+    """Serve until Ctrl-C or SIGTERM. The first line printed is the URL of the proxy; with `quiet` the only one."""
     if proxy.password and not quiet:
         print("note: clients must send the user name and password in this URL:", file=sys.stderr)
     asyncio.run(_serve(proxy, (lambda: None) if quiet else introduce))

@@ -45,7 +45,7 @@ def search(
     if changed and changed.strip().lower() != "ever":
         changed_since = parse_time(changed, time.time(), "--changed")
     typed = join_arguments(words)
-    query = parse(typed)  # before the index is opened, because the query may be invalid
+    query = parse(typed)  # parsed before the index is opened, because the query may be invalid
     patience = None if wait else 4.0
     with (
         IndexingProgress() as telling,

@@ -72,7 +72,7 @@ train = TrainCommands(
 
 _UNWANTED = {"other", "others", "rest", "misc", "negative", "no", "false", "0"}
 
-MAX_ROWS = 60  # classes in the report; --json and the model have all
+MAX_ROWS = 60  # classes in the report; --json and the model have all of them
 
 
 @with_more(network_parameters(), last=True)
@@ -151,7 +151,7 @@ def _parts(done: TrainingResult) -> Iterator[Part]:
 
 
 def likely(classes: Sequence[str]) -> str:
-    """Return a class for an example, preferably not a catch-all."""
+    """Return a class to use as an example, preferably not a catch-all."""
     from lycosa.training.sources import IRRELEVANT, RELEVANT
 
     wanted = [name for name in classes if name.casefold() not in (IRRELEVANT, *_UNWANTED)]

@@ -19,7 +19,7 @@ from lycosa.core.spec import format_spec
 from lycosa.training.browse import BrowsingResult, train_browse
 from lycosa.training.page_loading import fetched_pages, recorded_pages
 
-MAX_ROWS = 20  # clusters that are listed; --json has all
+MAX_ROWS = 20  # listed clusters; --json has all of them
 
 
 @with_more(network_parameters(), last=True)

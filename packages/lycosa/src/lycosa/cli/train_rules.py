@@ -23,7 +23,7 @@ from lycosa.training.page_loading import fetched_pages, recorded_pages
 from lycosa.training.train_model import check_out
 
 SHOW = Group("Show rules, without --model")
-MAX_SHOWN = 200  # classes of a printed matrix
+MAX_SHOWN = 200  # maximum number of classes in a printed matrix
 
 
 @with_more(network_parameters("delay", "allow_network"), last=True)
@@ -72,7 +72,7 @@ def train_rules(
     if walk < 0:
         raise InputError("out-of-range", f"--walk is {walk}: it must be 0 (no walk) or more")
     known, before = TrainedModel.load(model), RuleBook.load(add) if add else RuleBook()
-    check_out(out, HEADER.rpartition(" ")[0].encode(), "contains no rules")  # before a long fetch
+    check_out(out, HEADER.rpartition(" ")[0].encode(), "contains no rules")  # fails before a long fetch
     with show_progress(quiet or json) as progress:
         look = recorded_pages(pages) if pages else fetched_pages(options)
         learned = training.train_rules(
@@ -133,11 +133,11 @@ def _table(columns: list[Column], rows: Sequence[tuple[str, ...]], limit: int) -
 
 
 def _show_matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
-    """Print rows that sum to 1; columns are numbered like the rows."""
+    """Print the matrix; each row sums to 1, and columns are numbered like the rows."""
     if level < 0:
         raise InputError("out-of-range", f"--level is {level}: it must be 1 or more, or 0 for as many as fit")
     deepest = max((name.count("/") + 1 for name in book.classes), default=1)
-    # Number of classes that fit on a screen.
+    # Levels at which the classes fit on a screen.
     fitting = [deep for deep in range(deepest, 0, -1) if deep == 1 or len(book.grouped(deep).classes) <= 12]
     groups = book.grouped(level or fitting[0])
     names = groups.classes

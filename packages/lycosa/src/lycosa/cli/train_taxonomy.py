@@ -42,7 +42,7 @@ def taxonomy(
         if branch or len(sources) != 1:
             raise InputError("missing-option", "--mark with a branch or several files needs --out, the table to write")
         out, most = sources[0], 0  # marking must not drop pages
-    if out:  # before a long read
+    if out:  # fails before a long read
         check_out(out, "\t".join(COLUMNS).encode(), "is not a table written by this command")
     with show_progress(quiet or json) as progress:
         directory = read_web_directory(sources, below=branch if out else "", most=most, progress=progress)

@@ -159,13 +159,13 @@ def _arms(why: Why) -> Iterator[Part]:
 
 
 def _bars(terms: dict[str, float]) -> Iterator[Part]:
-    """Yield each term with a bar of proportional length; negative ones in another colour."""
+    """Yield each term with a bar of proportional length; bars of negative terms have another colour."""
     if not terms:
         yield Text("no term has an effect", "dim")
         return
     columns = output().width
     width = min(max(map(len, terms)), max(8, columns - 22))
-    bar_width = max(4, min(30, columns - width - 11))  # characters
+    bar_width = max(4, min(30, columns - width - 11))  # columns
     largest = max(map(abs, terms.values()))
     for name, value in terms.items():
         line = Text(f"  {name[:width]:<{width}}  ")

@@ -190,9 +190,7 @@ class Fingerprints:
         if size < 1024 or size & (size - 1) or len(numbers) != size:
             raise StateMismatch("the stored hash table has the wrong size")
         if keys.dtype != np.uint64 or numbers.dtype != np.int32:
-            raise StateMismatch(
-                f"the stored hash table is of {keys.dtype} and {numbers.dtype}: expected uint64 and int32"
-            )
+            raise StateMismatch(f"hash table of {keys.dtype} and {numbers.dtype}: expected uint64 and int32")
         self._keys, self._numbers = keys, numbers
         self._size = int(np.count_nonzero(numbers != EMPTY))
 

@@ -214,7 +214,7 @@ class Registry(dict[str, E]):
         if entry is not None:
             return getattr(import_module(f"{self.package}.{entry.module}"), entry.attribute)
         if ":" in name:
-            return import_object(name, f"the {self.what}")
+            return import_object(name, f"the {self.noun}")
         plugins_by_name = self.added()
         if name in plugins_by_name:
             return plugins_by_name[name].load()
@@ -222,7 +222,7 @@ class Registry(dict[str, E]):
         near = difflib.get_close_matches(name, names, 4, 0.4)
         choice = f"'{self.command}' lists all" if self.command else f"choose one of {', '.join(names)}"
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise InputError("unknown-name", f"there is no {self.what} {name!r}: {hint}{choice}, or write module:Class")
+        raise InputError("unknown-name", f"there is no {self.noun} {name!r}: {hint}{choice}, or write module:Class")
 
     def added(self) -> dict[str, plugins.Plugin]:
         """Return the plugins of installed packages, without those hidden by built-in names."""
@@ -253,7 +253,7 @@ class Registry(dict[str, E]):
             raise
         except Exception as error:  # from the user's own code
             reason = f"{type(error).__name__}: {error}"
-            raise InputError("bad-plugin", f"cannot load the {self.what} {name!r}: {reason}") from error
+            raise InputError("bad-plugin", f"cannot load the {self.noun} {name!r}: {reason}") from error
 
     def parameters(self, name: str, hidden: Container[str] = ()) -> dict[str, tuple[Any, Any]]:
         """Return type and default of each parameter that can be given after a name."""

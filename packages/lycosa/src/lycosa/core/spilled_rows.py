@@ -270,12 +270,9 @@ class SpilledRows:
         """Return the best spilled rows of hosts with few rows in memory."""
         lacks = few - np.bincount(row_in_memory, minlength=len(self.table.hosts))
         spilled, priorities = np.zeros(0, np.intp), np.zeros(0, np.float32)
-        for places, part_priorities in self._some(by_tag) if few else ():
-            some = (lacks[self._host_key[places]] > 0) & (part_priorities > -math.inf)
-            spilled, priorities = (
-                np.concatenate([spilled, places[some]]),
-                np.concatenate([priorities, part_priorities[some]]),
-            )
+        for places, values in self._some(by_tag) if few else ():
+            some = (lacks[self._host_key[places]] > 0) & (values > -math.inf)
+            spilled, priorities = np.concatenate([spilled, places[some]]), np.concatenate([priorities, values[some]])
             host_keys = self._host_key[spilled]
             chosen = _nth(host_keys, -priorities, self._age[spilled]) < lacks[host_keys]
             spilled, priorities = spilled[chosen], priorities[chosen]

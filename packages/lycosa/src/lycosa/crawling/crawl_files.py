@@ -128,12 +128,9 @@ class DiskGuard:
     """Stops the crawl before the disk is full, or when its directory exceeds `max_bytes` bytes (0: no limit)."""
 
     def __init__(
-        self,
-        directory: Path,
-        max_bytes: int = 0,
-        free: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free,
+        self, directory: Path, limit: int = 0, free: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free
     ) -> None:
-        self.directory, self.max_bytes, self._free = directory, max_bytes, free
+        self.directory, self.limit, self._free = directory, limit, free
         self._visits = self._bytes = 0
 
     def visited(self, visit: Visit) -> str:
@@ -147,14 +144,14 @@ class DiskGuard:
 
     def lacking(self) -> str:
         try:
-            free, taken = self._free(self.directory), size_of(self.directory) if self.max_bytes else 0
+            free, taken = self._free(self.directory), size_of(self.directory) if self.limit else 0
         except OSError:
             return ""  # the next write there reports the error
         if free < MIN_FREE_BYTES:
             left = f"the disk of {self.directory} is nearly full, {free / 1e6:,.0f} MB are left"
             return f"{left}: free some space, then continue"
-        if self.max_bytes and taken >= self.max_bytes:
-            limit = f"--max-disk allows {self.most / 1e6:,.1f} MB"
+        if self.limit and taken >= self.limit:
+            limit = f"--max-disk allows {self.limit / 1e6:,.1f} MB"
             return f"{self.directory} takes {taken / 1e6:,.1f} MB, and {limit}: continue with a larger one"
         return ""
 

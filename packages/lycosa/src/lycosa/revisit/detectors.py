@@ -226,7 +226,7 @@ def main_text(old: Snapshot, new: Snapshot) -> Verdict | None:
     if apart.moved:
         same = "the same blocks" if apart.reordered else "the same words"
         return Verdict(True, apart.kind, apart.share, f"{same} in another order")
-    says = f"{apart.lost:,} word{'s' * (apart.lost != 1)} removed, {apart.gained:,} added, of {longest:,}"
+    says = f"{apart.removed:,} word{'s' * (apart.removed != 1)} removed, {apart.added:,} added, of {longest:,}"
     return Verdict(True, apart.kind, apart.share, says + (", all within links" if apart.linked else ""))
 
 
@@ -282,7 +282,7 @@ class Difference:
 def difference(old: MainBlocks, new: MainBlocks) -> Difference:
     """Return the difference of two main parts.
 
-    share = (max(removed, added) - common) / max(words of old, words of new), over the words of blocks that only one has;
+    share = (max(removed, added) - common) / max(words of old, words of new), over words of blocks that only one has;
     where these have the same words, the share of adjacent word pairs that differ. A block that is outside the main part
     of the other version is not removed: only its surroundings were classified differently.
     """

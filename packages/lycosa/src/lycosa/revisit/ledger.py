@@ -174,10 +174,8 @@ def refreshed_from(log: SqliteLog) -> int:
     Found without decoding events: the first run that revisits pages records it; older logs start it with the last
     threshold before the first revisit.
     """
-    settings = "kind = 'setting' AND node = ?"
-    runs = [
-        seq for name in (REFRESH_SETTING, "watched") for (seq,) in log.rows("seq", settings, "seq LIMIT 1", (name,))
-    ]
+    where = "kind = 'setting' AND node = ?"
+    runs = [seq for name in (REFRESH_SETTING, "watched") for (seq,) in log.rows("seq", where, "seq LIMIT 1", (name,))]
     again = [seq for (seq,) in log.rows("seq", "kind = 'revisit' OR outcome = 'unchanged'", "seq LIMIT 1")]
     looked = min([*runs, *again], default=end(log))
     if looked in again:

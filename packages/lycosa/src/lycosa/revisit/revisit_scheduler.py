@@ -45,17 +45,11 @@ class RevisitScheduler(protocols.VisitScheduler):
     refreshes = True
 
     def __init__(
-        self,
-        revisit_plan: RevisitPlan,
-        options: Options,
-        versions: Versions,
-        space: Space,
-        threshold: float,
-        now: float,
+        self, plan: RevisitPlan, options: Options, versions: Versions, space: Space, threshold: float, now: float
     ) -> None:
         detectors = parse_detectors(options.detect or DEFAULT)
-        self.ready, self.host_key, self.behaviours = space.ready, space.host_key, revisit_plan.behaviours(options)
-        self.once, self.everything, self.began = revisit_plan.once, revisit_plan.everything, revisit_plan.began or now
+        self.ready, self.host_key, self.behaviours = space.ready, space.host_key, plan.behaviours(options)
+        self.once, self.everything, self.began = plan.once, plan.everything, plan.began or now
         self.explore = options.explore  # share of requests for new pages
         self.schedule = make_schedule(options.schedule, per_second=(1.0 - self.explore) * options.per_hour / 3600)
         # Set for timed runs, so that exploring does not use the unspent share of refreshing.
@@ -430,10 +424,7 @@ class ChangeComparer:
     def _check_soft_404(self, known: Watched, visit: Visit, page: Page) -> None:
         """Classify a page that looks like a soft 404 as vanished, unless it always looked like that."""
         before = self.versions.last(visit.node) if not known.fate else None
-        if (
-            before is not None
-            and difference(self._old_version(before).main, self._new_version(visit, page).main).share < 0.5
-        ):
+        if before is not None and difference(self._old(before).main, self._new(visit, page).main).share < 0.5:
             visit.flags.remove("soft-404")
             visit.relevance = before.relevance_now
         else:
@@ -453,7 +444,7 @@ class ChangeComparer:
 
     def _difference(self, before: Visit, visit: Visit, page: Page) -> Change | None:
         """Return the change between two versions; None if no detector reports any."""
-        old, new = self._old_version(before), self._new_version(visit, page)
+        old, new = self._old(before), self._new(visit, page)
         if not before.place.file:  # not archived, so only the data of the log is compared
             new.body = b""
         elif old.body == new.body and old.content_type != new.content_type:
@@ -469,14 +460,14 @@ class ChangeComparer:
             change.by, change.says = [*change.by, "robots"], [*change.says, ", ".join(directives)]
         return change
 
-    def _old_version(self, before: Visit) -> Snapshot:
+    def _old(self, before: Visit) -> Snapshot:
         version = self._version(before, self.versions.exchange(before), before.title, "", before.links.urls)
         if version.body:
             document = reparse_page(version.body, before.node, version.content_type, in_worker="apart" in before.data)
             version.title, version.text, version.links = document.title, document.text, document.links.urls
         return version
 
-    def _new_version(self, visit: Visit, page: Page) -> Snapshot:
+    def _new(self, visit: Visit, page: Page) -> Snapshot:
         return self._version(visit, page.exchange, visit.title, page.text, visit.links.urls)
 
     def _version(self, visit: Visit, exchange: Exchange | None, title: str, text: str, links: list[str]) -> Snapshot:

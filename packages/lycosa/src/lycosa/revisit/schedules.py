@@ -105,12 +105,10 @@ class Schedule(ABC):
         is_held = earliest[by_time] >= np.minimum(times[by_time], slot)
         held, free = by_time[is_held], by_time[~is_held]
         taken = times[held]
-        available = np.maximum.accumulate(
-            rate * (taken - spent) - np.arange(len(taken))
-        )  # visits left for others by then
+        left = np.maximum.accumulate(rate * (taken - spent) - np.arange(len(taken)))  # visits left for others by then
         turn = np.arange(1, len(free) + 1)
         sooner = times.copy()
-        at_latest = spent + (turn + np.searchsorted(available, turn)) / rate
+        at_latest = spent + (turn + np.searchsorted(left, turn)) / rate
         sooner[free] = np.minimum(times[free], np.maximum(earliest[free], at_latest))
         return sooner
 

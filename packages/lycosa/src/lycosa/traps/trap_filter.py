@@ -160,7 +160,7 @@ class SectionTrapFilter(protocols.TrapFilter):
     def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
         new = self._admit(table)
         changed: set[int] = set()
-        newly_suspect: Rows = new[:0]
+        suspects: list[Rows] = []
         self.copies.learn(visit)
         self.soft404.learn(visit)
         asked = visit.outcome not in ("denied", "refused")  # a request was sent
@@ -169,13 +169,10 @@ class SectionTrapFilter(protocols.TrapFilter):
             self.hosts[self.sections[number].host].started |= bool(table.is_seed[step.row])
             self._judge_page(visit, number, changed)
             self._judge_links(step, changed)
-            newly_suspect = np.concatenate(
-                [self._suspect_new_links(step, new, visit), self._suspect_link_farm(step.row, visit, table)]
-            )
+            suspects = [self._suspect_new_links(step, new, visit), self._suspect_link_farm(step.row, visit, table)]
         touched = self._update_levels(changed)
-        rows = np.concatenate(
-            [new, newly_suspect, *(np.frombuffer(self.sections[i].rows, np.int32) for i in sorted(touched))]
-        )
+        of_sections = (np.frombuffer(self.sections[number].rows, np.int32) for number in sorted(touched))
+        rows = np.concatenate([new, *suspects, *of_sections])
         return rows, self.levels(rows)
 
     def meet(self, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
