@@ -187,18 +187,18 @@ class Estimator(Protocol):
     """Interface that predicts the priorities of links from the shared table.
 
     Optional attributes:
-        - `proportional = True`: priorities are never negative, and twice the priority means twice the gain. The crawl may
-          then wait for a better host instead of fetching a much worse page.
-        - `wants = ("context", "url")`: more relevances for each link, read with `step.facet(name)`.
-        - `sweeping = True`: many priorities change at each step. They are kept in a column that is scanned at each pick,
-          not in heaps; `learn` returns `table.rows()` when all change, a linear estimator the rows with changed features.
-        - `batch = 8`: rank only after every 8 pages.
-        - `choose(rows, number, table)`: choose a row itself instead of taking the best (composite.Drawn).
-        - `state()` and `restore(state)`: without them no snapshot of the crawl is written (core/state.py).
-        - `leave(rows, table)` and `join(rows, known, table)`: without them all rows stay in memory (core/spilled_rows.py).
-        - `explain(row, table)`: the terms of a priority, for `lycosa why`.
+    - `proportional = True`: priorities are never negative, and twice the priority means twice the gain. The crawl may
+      then wait for a better host instead of fetching a much worse page.
+    - `wants = ("context", "url")`: more relevances for each link, read with `step.facet(name)`.
+    - `sweeping = True`: many priorities change at each step. They are kept in a column that is scanned at each pick,
+      not in heaps; `learn` returns `table.rows()` when all change, a linear estimator the rows with changed features.
+    - `batch = 8`: rank only after every 8 pages.
+    - `choose(rows, number, table)`: choose a row itself instead of taking the best (composite.Drawn).
+    - `state()` and `restore(state)`: without them no snapshot of the crawl is written (core/state.py).
+    - `leave(rows, table)` and `join(rows, known, table)`: without them all rows stay in memory (core/spilled_rows.py).
+    - `explain(row, table)`: the terms of a priority, for `lycosa why`.
 
-        A row with the priority `frontier.PRUNED` is not fetched.
+    A row with the priority `frontier.PRUNED` is not fetched.
     """
 
     def learn(self, step: Step, table: Table) -> Rows:

@@ -179,7 +179,7 @@ def refreshed_from(log: SqliteLog) -> int:
     again = [seq for (seq,) in log.rows("seq", "kind = 'revisit' OR outcome = 'unchanged'", "seq LIMIT 1")]
     looked = min([*runs, *again], default=end(log))
     if looked in again:
-        began = log.rows("seq", f"{settings} AND seq < ?", "seq DESC LIMIT 1", ("threshold", looked))
+        began = log.rows("seq", f"{where} AND seq < ?", "seq DESC LIMIT 1", ("threshold", looked))
         return next((int(seq) for (seq,) in began), 0)
     return looked
 
