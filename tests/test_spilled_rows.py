@@ -163,7 +163,7 @@ def test_lost_spill_file_is_rebuilt_damaged_one_is_an_error(tmp_path: Path) -> N
     for at in range(100, len(data), 200):
         data[at] ^= 1
     (place / SPILLED).write_bytes(data)
-    with pytest.raises(InputError, match="damaged: remove it, then continue"):
+    with pytest.raises(InputError, match="damaged: delete it, then continue"):
         resumed(place, budget=PAGES + 400)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lycosa.checks.failing import passed
+from lycosa.checks.failing import run_check
 from lycosa.checks.strategy_checks import (
     failures_and_redirects,
     pick_is_pure,
@@ -76,7 +76,7 @@ def test_explain_adds_discount() -> None:
 
 def test_spread_can_be_resumed_and_replayed() -> None:
     for check in (strategy_can_be_resumed, failures_and_redirects, revisited_pages, pick_is_pure):
-        assert check.__name__ == passed(check, lambda: strategy("best-first,spread=.5"))
+        assert check.__name__ == run_check(check, lambda: strategy("best-first,spread=.5"))
 
 
 def picks(name: str) -> list[str]:

@@ -360,7 +360,7 @@ def learned(scheduler: RevisitScheduler) -> dict[str, Any]:
         "watched": {node: asdict(page) for node, page in memory.watched.items()},
         "columns": (memory.behaviour[:n].tolist(), memory.is_source[:n].tolist()),
         "honesty": {host: asdict(honesty) for host, honesty in memory.honesty.items() if honesty != Honesty()},
-        "hints": (memory.hints._told, memory.hints._seen, memory.hints._open, memory.news),
+        "hints": (memory.hints._announced, memory.hints._seen, memory.hints._open, memory.news),
         "hosts": {host: asdict(said) for host, said in memory.hints._hosts.items()},
         "targets": memory.targets,
         "retries": list(memory.retries),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lycosa
-from lycosa.checks.failing import passed
+from lycosa.checks.failing import run_check
 from lycosa.checks.strategy_checks import strategy_can_be_resumed
 from lycosa.checks.trials import START, graph
 from lycosa.core.composite import Frontiers
@@ -287,7 +287,7 @@ def test_defaults_of_policies() -> None:
     ("policy", "extra"), [("reset", {"reset": 11}), ("var", {"reset": 5}), ("window", {"window": 9})]
 )
 def test_bandit_can_be_resumed_in_any_epoch(policy: Policy, extra: dict[str, Any]) -> None:
-    assert passed(strategy_can_be_resumed, lambda: Bandit(FOUR, policy, seed=3, budget=300, **extra))
+    assert run_check(strategy_can_be_resumed, lambda: Bandit(FOUR, policy, seed=3, budget=300, **extra))
 
 
 def test_visits_contain_their_arm() -> None:

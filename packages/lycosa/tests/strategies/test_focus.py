@@ -13,7 +13,7 @@ from lycosa.checks.estimators import (
     redirects_pass_on_priority,
     revisited_page,
 )
-from lycosa.checks.failing import passed
+from lycosa.checks.failing import run_check
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
@@ -212,4 +212,4 @@ def test_soft_focus_passes_checks_with_all_options() -> None:
         return made
 
     for check in (other_priorities_stay, redirects_pass_on_priority, crawl_can_be_resumed, revisited_page):
-        assert check.__name__ == passed(check, make)
+        assert check.__name__ == run_check(check, make)

@@ -12,7 +12,7 @@ from lycosa.checks.estimators import (
     redirects_pass_on_priority,
     revisited_page,
 )
-from lycosa.checks.failing import passed
+from lycosa.checks.failing import run_check
 from lycosa.core.errors import InputError
 from lycosa.strategies import STRATEGIES, describe, estimator, strategy
 from lycosa.strategies.baselines import BreadthFirst, Random
@@ -149,4 +149,4 @@ def test_strategy_rejects_invalid_classes(name: str, message: str) -> None:
 def test_parameter_variants_pass_checks(text: str) -> None:
     known: dict[str, Any] = {"file": positives_only()}
     for check in (other_priorities_stay, redirects_pass_on_priority, crawl_can_be_resumed, revisited_page):
-        assert check.__name__ == passed(check, lambda: estimator(text, **known))
+        assert check.__name__ == run_check(check, lambda: estimator(text, **known))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lycosa.checks.estimators import crawl_with_revisits_can_be_resumed, revisited_page
-from lycosa.checks.failing import CheckFailed, passed
+from lycosa.checks.failing import CheckFailed, run_check
 from lycosa.checks.strategy_checks import revisited_pages
 from lycosa.core.composite import Batched, Greedy
 from lycosa.core.frontier import PRUNED
@@ -73,14 +73,14 @@ class Whimsical(BestFirst):
 @pytest.mark.parametrize("make", [Deaf, Once])
 def test_checks_reject_estimators_without_revisits(make: Any) -> None:
     with pytest.raises(CheckFailed, match="revisited_page"):
-        passed(revisited_page, make)
+        run_check(revisited_page, make)
 
 
 def test_checks_reject_estimators_that_cannot_be_resumed() -> None:
     with pytest.raises(CheckFailed, match="crawl_with_revisits_can_be_resumed"):
-        passed(crawl_with_revisits_can_be_resumed, Whimsical)
+        run_check(crawl_with_revisits_can_be_resumed, Whimsical)
     with pytest.raises(CheckFailed, match="revisited_pages"):
-        passed(revisited_pages, lambda: Greedy(Whimsical()))
+        run_check(revisited_pages, lambda: Greedy(Whimsical()))
 
 
 class Crawl:

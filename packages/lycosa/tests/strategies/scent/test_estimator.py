@@ -14,7 +14,7 @@ from lycosa.checks.estimators import (
     crawl_can_be_resumed,
     other_priorities_stay,
 )
-from lycosa.checks.failing import passed
+from lycosa.checks.failing import run_check
 from lycosa.core.errors import InputError
 from lycosa.core.table import OPEN, SpilledTable, Table
 from lycosa.core.types import Links, Step, Visit
@@ -300,7 +300,7 @@ def test_learn_scores_open_rows_only() -> None:
 )
 def test_scent_passes_checks(text: str, known: dict[str, Any]) -> None:
     for check in (other_priorities_stay, crawl_can_be_resumed):
-        assert check.__name__ == passed(check, lambda: estimator(text, **known))
+        assert check.__name__ == run_check(check, lambda: estimator(text, **known))
 
 
 def test_scent_works_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
