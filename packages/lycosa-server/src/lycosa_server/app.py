@@ -61,7 +61,7 @@ def create_app(
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,  # the interactive docs load scripts from a CDN
         redoc_url=None,
-        redirect_slashes=False,  # redirects would use the host that the request names, and http
+        redirect_slashes=False,  # redirects would use the host in the request, and http
     )
     app.state.site = ServerContext(settings, database, clock, passwords or Passwords())
     app.router.routes.extend(_routes())

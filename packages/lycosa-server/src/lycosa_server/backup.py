@@ -43,7 +43,7 @@ def write_backup(settings: Settings, database: Database, file: Path) -> tuple[in
             _copy_rows(database, rows)
             for row in rows.rows("SELECT id FROM crawl ORDER BY created, id"):
                 directory = settings.crawl_directory(row["id"])
-                if directory.is_dir():  # else it is queued for the first time
+                if directory.is_dir():  # otherwise it is queued for the first time
                     _add_crawl(tar, directory, place, database)
                 if database.get("crawl", row["id"]) is None:  # deleted meanwhile
                     erase_crawl(rows, row["id"])
@@ -85,7 +85,7 @@ def _copy_rows(source: Database, target: Database) -> None:
         raise InputError("not-empty", "the database is not empty: give the address of a new one")
     with source.transaction(snapshot=True), target.transaction():
         migrate(target)
-        for table in (it.name for it in metadata.sorted_tables):  # parents before the tables that reference them
+        for table in (it.name for it in metadata.sorted_tables):  # parents before tables that reference them
             if table not in ("session", "attempt", "process"):
                 for row in source.rows(f"SELECT * FROM {table}"):
                     target.insert(table, row)

@@ -52,7 +52,7 @@ def serve(work: Callable[[dict[str, Any]], dict[str, Any]], gigabytes: int = 0) 
 
     def watch() -> None:
         sys.stdin.read()
-        os._exit(1)  # the parent is gone
+        os._exit(1)  # the parent has ended
 
     threading.Thread(target=watch, daemon=True).start()
     os.nice(10)

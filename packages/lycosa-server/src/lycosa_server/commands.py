@@ -46,7 +46,7 @@ def serve(
     invites everyone else. Ctrl-C stops the server; crawls continue at the next start, even after a crash. The log
     (JSON lines) goes to standard error.
     """
-    check_installed()  # fail here rather than in a child's log
+    check_installed()  # fail here and not in the log of a child process
     from lycosa_server.logs import QUIET
     from lycosa_server.people.accounts import first_link
     from lycosa_server.people.audit import record
@@ -59,7 +59,7 @@ def serve(
     if settings.identity:
         settings = replace(settings, identity=os.path.abspath(settings.identity))
     settings.check()
-    os.umask(0o077)  # keep data private even if DATA lies in a shared directory
+    os.umask(0o077)  # keep data private even in a shared directory
     with closing(DirectoryLock(settings.data)) as lock, closing(listen(settings.host, settings.port)) as listening:
         settings = replace(settings, port=listening.getsockname()[1])
         with closing(Database(settings.database_address)) as opened:

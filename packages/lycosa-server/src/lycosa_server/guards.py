@@ -29,7 +29,7 @@ from lycosa_server.results import CachedView, ViewCache
 from lycosa_server.settings import Settings
 from lycosa_server.streaming import Quota
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # these need no CSRF token
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # methods that need no CSRF token
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _with_scope(request: Request, scope: str) -> Caller:
 
 
 def identify(request: Request) -> Caller:
-    """Return the person whose cookie or token came with the request; raise 403 if it is missing, forged or revoked."""
+    """Return the person whose cookie or token the request has; raise 403 if it is missing, forged or revoked."""
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     person = _by_token(request, secret.strip()) if kind.lower() == "bearer" else _by_session(request)
     request.state.person = person.id  # for the access log
@@ -194,7 +194,7 @@ def _by_session(request: Request) -> Caller:
     session = sessions.find(site.database, site.clock(), value, turn=not exchange["begun"]) if value else None
     if session is None:
         raise HTTPException(403, "sign in first")
-    if session.fresh:  # on error responses too: the old value expires within a minute
+    if session.fresh:  # also on error responses, as the old value expires within a minute
         set_cookie(request, session.fresh)
     if request.method not in SAFE and not secrets_equal(request.headers.get("x-csrf-token", ""), session.csrf):
         raise HTTPException(403, "the header X-CSRF-Token is missing or wrong: get its value from GET /session")
@@ -221,7 +221,7 @@ class ServerContext:
     database: Database
     clock: Callable[[], float] = time.time
     passwords: Passwords = field(default_factory=Passwords)
-    # exports under way: each takes a thread, and most of a core
+    # running exports, each of which uses a thread and most of a core
     writers: Quota = field(default_factory=lambda: Quota(2, 8, 30, "other exports are being sent: try again later"))
     streams: Quota = field(default_factory=lambda: Quota(10, 1_000, 5, "you have 10 live views open: close one first"))
     views: ViewCache = field(default_factory=ViewCache)

@@ -10,7 +10,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-QUIET = "LYCOSA_LOG"  # set to "quiet", only warnings and errors are written
+QUIET = "LYCOSA_LOG"  # environment variable; with the value "quiet" only warnings and errors are written
 
 
 def log(event: str, level: str = "info", **fields: Any) -> None:

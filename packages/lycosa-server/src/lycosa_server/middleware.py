@@ -55,10 +55,7 @@ class Metrics:
 
 
 class ServerMiddleware:
-    """Check each request, add headers to each response, and log both. Plain ASGI, so that live streams stay streams.
-
-    `wake` is called after each request that may have changed the crawl process's work.
-    """
+    """Middleware that checks each request, adds headers to each response, and logs both."""
 
     def __init__(
         self,
@@ -121,10 +118,10 @@ class ServerMiddleware:
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
             return 422, "the URL contains a NUL character: remove it"
         host = headers.get("host", "").lower()
-        # browsers never add this header by themselves
+        # browsers never add this header themselves
         has_token = headers.get("authorization", "").lower().startswith("bearer ")
         origins = (self.origin,) if self.settings.url else (f"http://{host}", f"https://{host}")
-        # health checks may not know the public host name
+        # health checks may not use the public host name
         if self.settings.url and host != self.host and not has_token and scope["path"] != "/api/v1/health":
             return 421, f"this server's address is {self.settings.base}: use that one"
         if scope["method"] not in SAFE and not has_token:
@@ -166,7 +163,7 @@ async def _max_body_bytes(scope: Scope) -> int:
         return MAX_BODY_BYTES
     try:
         await asyncio.to_thread(identify, Request(scope))
-    except (HTTPException, LycosaError):  # the route will report it
+    except (HTTPException, LycosaError):  # the route reports it
         return MAX_BODY_BYTES
     return 65_000_000 if path.endswith("/models") else 6_000_000
 

@@ -25,15 +25,15 @@ from lycosa_server.people.database import Database
 from lycosa_server.people.models import MAX_FILE_BYTES, model_ids
 from lycosa_server.settings import Settings
 
-MAX_HEADER_BYTES = 4_000_000  # bytes of a model's JSON header
+MAX_HEADER_BYTES = 4_000_000  # maximum size of a model's JSON header
 # Classes of a classifier, and units of a network: link relevances are kept per class.
 MAX_CLASSES = 2_000
-MAX_BROWSING_PAGES = 10_000  # pages of a browsing model: each crawled page is compared with all of them
-MAX_RULES_BYTES = 10_000_000  # bytes of text, parsed each time an interest is changed
-MAX_PAGES = 200_000  # pages of a web directory
+MAX_BROWSING_PAGES = 10_000  # maximum pages of a browsing model, with all of which each crawled page is compared
+MAX_RULES_BYTES = 10_000_000  # maximum size of rules, which are parsed each time an interest is changed
+MAX_PAGES = 200_000  # maximum pages of a web directory
 # Topics and pages of a dump, which takes half a minute to read; only some pages of each topic are kept.
 MAX_ENTRIES = 1_000_000
-MAX_TREE_BYTES, NODE_BYTES = 200_000_000, 500  # of a topic tree in memory, and of a node in addition to its path
+MAX_TREE_BYTES, NODE_BYTES = 200_000_000, 500  # limit of a tree in memory; size of a node, plus its path
 
 
 def detect_kind(path: Path) -> str:
@@ -51,7 +51,7 @@ def inspect(path: Path, kind: str) -> dict[str, Any]:
         raise InputError("too-large", f"the file is larger than {MAX_FILE_BYTES // 1_000_000} MB, the maximum")
     try:
         return {"classifier": _classifier, "rules": _rules, "browsing": _browsing, "directory": _directory}[kind](path)
-    except InputError as error:  # the name of our copy means nothing to the uploader
+    except InputError as error:  # the uploader does not know the name of our copy
         raise InputError(error.code, str(error).replace(str(path), "that you gave")) from error
 
 

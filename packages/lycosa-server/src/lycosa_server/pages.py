@@ -64,7 +64,7 @@ def restricted_page(
     template: str, scope: str = "read", reach: Mode | None = None, **more: Any
 ) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
-        try:  # while the database is unavailable, a redirect to sign in would only fail
+        try:  # a redirect to the sign-in page fails, too, while the database is unavailable
             person = identify(request)
         except HTTPException:
             path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
@@ -94,13 +94,13 @@ def sign_in(request: Request) -> Response:
 
 @cache
 def build() -> str:
-    """Return a digest of all static files: under it in their URLs, browsers may cache them for ever."""
+    """Return a digest of all static files, whose URLs contain it, so that browsers may cache them forever."""
     found = sorted(files("lycosa_server").joinpath("static").iterdir(), key=lambda file: file.name)
     return sha256(b"".join(file.read_bytes() for file in found)).hexdigest()[:12]
 
 
 class Static(StaticFiles):
-    """Static files; cached for ever under the current build's name, revalidated under any other."""
+    """Static files, cached forever under the current digest and revalidated under any other."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         under, _, name = path.rpartition("/")

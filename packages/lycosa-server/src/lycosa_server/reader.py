@@ -24,10 +24,10 @@ CSP = (
 )
 STYLE = "/static/reader.css"
 
-# Characters of source read; characters and elements shown; maximum nesting.
+# Limits: characters of source read, characters and elements shown, nesting.
 MAX_SOURCE_CHARACTERS, MAX_CHARACTERS, MAX_ELEMENTS, MAX_DEPTH = 2_000_000, 500_000, 30_000, 40
-MAX_TOKENS = 50_000  # tags and texts parsed per page: a third of a second at worst
-MAX_MAIN_SIZE = 300_000  # characters and elements up to which the main content is separated from the rest
+MAX_TOKENS = 50_000  # maximum tags and texts parsed per page, which take at most a third of a second
+MAX_MAIN_SIZE = 300_000  # maximum characters and elements of pages whose main content is separated from the rest
 
 KEPT_TAGS = frozenset(
     "h1 h2 h3 h4 h5 h6 p ul ol li blockquote pre table caption thead tbody tfoot tr th td dl dt dd hr "
@@ -53,7 +53,7 @@ def _printable(text: str) -> str:
 
 
 def render_nodes(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
-    """Return the wanted nodes as markup, and True if truncated; browsers may repair misnested elements safely."""
+    """Return the wanted nodes as markup, and whether it is truncated; browsers repair misnested elements safely."""
     base, out, letters, elements = base_url(tree, url), list[str](), 0, 0
     open_: list[tuple[int, str]] = []  # tree levels and tags
     dropped = 0  # level of the element being dropped with its content; 0 if none

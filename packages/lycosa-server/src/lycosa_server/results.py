@@ -31,7 +31,7 @@ LabelFilter = Literal["yes", "no", "any", "none"]
 Label = Literal["yes", "no"]
 Order: TypeAlias = Literal["relevance", "frequency", "date"]
 
-MAX_EXCERPT_SECONDS = 0.15  # seconds a response may spend on reading excerpts; the next one has the rest
+MAX_EXCERPT_SECONDS = 0.15  # maximum time that a response spends on reading excerpts; later ones add the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class PageOut(BaseModel):
 class PageFilter:
     filters: Filters
     labelled: LabelFilter | None = None
-    relevant: bool | None = None  # None: only relevant pages, unless labels are asked for
+    relevant: bool | None = None  # None: only relevant pages, unless `labelled` is set
     threshold: float | None = None  # threshold to use instead of the crawl's
 
 
@@ -186,21 +186,21 @@ def open_crawl_directory(view: CrawlView) -> CrawlDirectory | None:
 
 @dataclass(frozen=True, slots=True)
 class CurrentPages:
-    """Arrays about all pages of a crawl, by vertex. Every count on a screen is computed from them."""
+    """Arrays with a value per page of a crawl, by vertex; every count on a screen is computed from them."""
 
     relevances_now: NDArray[np.float64]
-    counted: NDArray[np.bool_]  # pages that are not copies, and labelled ones
+    counted: NDArray[np.bool_]  # pages that are no duplicates, and labelled ones
     relevant: NDArray[np.bool_]  # relevant pages among `counted`
     pages: int  # number of crawled pages
 
 
 class CachedView:
-    """The view of a crawl and data derived from it. Labels apply at once; a `threshold` previews another one."""
+    """View of a crawl with data derived from it. Labels apply at once; a `threshold` previews another one."""
 
     def __init__(self, path: Path) -> None:
         self.view = CrawlView(path)
         self.suggested: dict[str, tuple[object, object]] = {}  # by person: cache key and suggestions
-        # By sequence number and hash of the topic's words.
+        # by sequence number and hash of the topic's words
         self.excerpts: dict[tuple[int, int], str] = {}
         self.indexing = False  # True while a thread updates the search index
 

@@ -43,7 +43,7 @@ class NewCatalogueEntry(Body):
 
 @router.get("/catalogue")
 def get_catalogue(person: Caller = needs("read")) -> CatalogueOut:
-    """Every preference with its seeds."""
+    """Return every preference with its seeds."""
     preferences: dict[str, Preference] = {}
     for row in catalogue.entries(person.site.database):
         name = row["preference"]
@@ -53,7 +53,7 @@ def get_catalogue(person: Caller = needs("read")) -> CatalogueOut:
 
 @router.post("/catalogue", status_code=201)
 def add_entry(body: NewCatalogueEntry, person: Caller = needs("admin")) -> CatalogueEntry:
-    """Add a seed."""
+    """Add a seed to the catalogue."""
     given = {**body.model_dump(), "url": web_address(body.url)}
     row = catalogue.add(person.site.database, person.site.clock(), **given)
     person.record("catalogue entry added", row["id"], f"{row['preference']}: {row['url']}")
@@ -62,7 +62,7 @@ def add_entry(body: NewCatalogueEntry, person: Caller = needs("admin")) -> Catal
 
 @router.delete("/catalogue/{entry}", status_code=204)
 def remove_entry(entry: str, person: Caller = needs("admin")) -> None:
-    """Remove a seed."""
+    """Remove a seed from the catalogue."""
     if not person.site.database.delete("catalogue", entry):
         raise NotFound("no such entry")
     person.record("catalogue entry removed", entry)

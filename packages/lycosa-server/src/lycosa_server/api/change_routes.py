@@ -33,7 +33,7 @@ ATOM = "application/atom+xml"
 
 MAX_ROWS = 2_000
 MAX_LINKS = 500
-MAX_COMPARED_CHARACTERS = 300_000  # characters of a version that are compared: about a second of work
+MAX_COMPARED_CHARACTERS = 300_000  # characters compared per version; more would take over a second
 
 
 class ChangeOut(BaseModel):
@@ -85,7 +85,7 @@ def list_changes(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     access: InterestAccess = interest_to("read", "read"),
 ) -> ChangeList:
-    """Changes of the latest crawl's pages since a time, by default since your last visit."""
+    """Return changes of the latest crawl's pages since a time, by default since your last visit."""
     site, interest = access.site, access.interest["id"]
     visited = visits.last_seen_at(site.database, interest, access.person.id)
     after = visited if since is None else since
@@ -105,7 +105,7 @@ def mark_seen(access: InterestAccess = interest_to("read", "read")) -> None:
 
 @router.post("/interests/{interest}/feed")
 def open_feed(access: InterestAccess = interest_to("read", "account")) -> dict[str, str]:
-    """Create a secret URL of the feed, shown once; an earlier one is revoked."""
+    """Create a secret URL for the feed, which is shown once; an earlier one is revoked."""
     site, interest = access.site, access.interest["id"]
     key = visits.open_feed(site.database, interest, access.person.id)
     access.person.record("feed opened", interest)
@@ -124,7 +124,7 @@ def close_feed(access: InterestAccess = interest_to("read", "account")) -> None:
     responses={200: {"content": {ATOM: {"schema": {"type": "string"}}}}},
 )
 def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
-    """The latest changes as Atom, for a feed reader: the key identifies the interest and the person."""
+    """Return the latest changes as Atom, for a feed reader; the key identifies the interest and the person."""
     site = site_of(request)
     database = site.database
     owner = visits.by_key(database, key)
@@ -136,7 +136,7 @@ def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     with _open_log(site, interests.newest_crawl(database, interest["id"])) as log:
         if log is not None:
             changes = list(islice(_newest_first(log), FEED))
-            identity = ledger.identity(log).urn  # the feed's permanent id
+            identity = ledger.identity(log).urn  # permanent id of the feed
     page = f"{site.settings.base}/interests/{interest['id']}/changes"
     body = atom(
         changes,
@@ -197,7 +197,7 @@ def compare_versions(
     whole: bool = False,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> VersionDiff:
-    """Compare two versions of a page, by their numbers (`seq`), or the last two; `whole` includes unchanged parts."""
+    """Compare two versions of a page by their numbers (`seq`), or the last two; `whole` includes unchanged parts."""
     if not (access.directory / NAME).exists():
         raise HTTPException(404, "this crawl has not fetched anything yet")
     with CrawlDirectory(access.directory) as collection:

@@ -1,4 +1,4 @@
-"""Start, pause, resume, stop and delete crawls. The crawl process carries requests out a moment later."""
+"""Start, pause, resume, stop and delete crawls. The crawl process carries out these requests a moment later."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class CrawlOut(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def harvest(self) -> float:
-        """Relevant pages per fetched page."""
+        """Share of the fetched pages that are relevant."""
         return self.relevant / self.pages if self.pages else 0.0
 
 
@@ -71,14 +71,14 @@ def crawl_out(site: ServerContext, row: Row, now: CurrentPages | None = None) ->
 def crawl_with_page_counts(site: ServerContext, row: Row) -> CrawlOut:
     now, directory = None, site.settings.crawl_directory(row["id"])
     if directory in site.views:
-        with suppress(StoreError, OSError):  # routes for its pages report the error
+        with suppress(StoreError, OSError):  # the routes of its pages report the error
             now = site.views.get(directory).now(feedback.labels_of(site.database, row["interest"]))
     return crawl_out(site, row, now)
 
 
 @router.get("/interests/{interest}/crawls")
 def list_crawls(access: InterestAccess = interest_to("read", "read")) -> list[CrawlOut]:
-    """The crawls of an interest, newest first."""
+    """Return the crawls of an interest, newest first."""
     database = access.site.database
     return [crawl_with_page_counts(access.site, row) for row in crawls.of_interest(database, access.interest["id"])]
 
@@ -93,7 +93,7 @@ def start_crawl(access: InterestAccess = interest_to("edit", "run")) -> CrawlOut
 
 @router.get("/crawls/{crawl}")
 def show_crawl(access: CrawlAccess = crawl_to("read", "read")) -> CrawlOut:
-    """One crawl."""
+    """Return one crawl."""
     return crawl_with_page_counts(access.site, access.crawl)
 
 
@@ -125,7 +125,7 @@ def more_pages(body: MorePages, access: CrawlAccess = crawl_to("edit", "run")) -
 
 @router.post("/crawls/{crawl}/refresh")
 def refresh_crawl(body: RefreshRequest | None = None, access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
-    """Revisit all pages, or with `now` those with one of these pieces in their URLs and those that are due."""
+    """Revisit all pages, or with `now` the due ones and those whose URLs contain one of these texts."""
     given = [clean_line(text, "the piece of an address", 300) for text in body.now] if body else []
     pieces = list(dict.fromkeys(filter(None, given)))
     if len(pieces) > MAX_PIECES:

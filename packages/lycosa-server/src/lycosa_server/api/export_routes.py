@@ -46,7 +46,7 @@ def _answers(*kinds: str) -> dict[int | str, dict[str, Any]]:
 
 @router.get("/me/export", response_class=StreamingResponse, responses=_answers("application/zip"))
 def export_everything(person: Caller = needs("account")) -> StreamingResponse:
-    """All data of a person as a zip file: database rows and crawled pages."""
+    """Return all data of a person as a zip file: database rows and crawled pages."""
     database = person.site.database
     person.record("account exported", person.id)
     model_files = {
@@ -59,7 +59,7 @@ def export_everything(person: Caller = needs("account")) -> StreamingResponse:
 
 @router.get("/interests/{interest}/export", response_class=StreamingResponse, responses=_answers("application/zip"))
 def export_interest(access: InterestAccess = interest_to("own", "account")) -> StreamingResponse:
-    """All data of an interest as a zip file."""
+    """Return all data of an interest as a zip file."""
     interest = access.interest["id"]
     access.person.record("interest exported", interest)
     data = erasing.data_of_interest(access.site.database, interest)
@@ -73,7 +73,7 @@ def export_crawl(
     threshold: Threshold = None,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> StreamingResponse:
-    """The relevant pages by `threshold`, or with `everything` all fetched pages, as a table or a web archive."""
+    """Return the pages relevant by `threshold`, or with `everything` all pages, as a table or a web archive."""
     if not (access.directory / NAME).exists():
         raise HTTPException(404, "this crawl has not fetched anything yet")
     kind = FORMATS[form]
@@ -108,7 +108,7 @@ def _sent(person: Caller, write: Callable[[IO[bytes]], object], kind: str, name:
             write(out)
 
     pieces = streamed(counted)
-    # Start the writer now: only a started generator frees its place in the quota when the client disconnects.
+    # Start the writer now, because only a started generator frees its place in the quota when the client disconnects.
     first = next(pieces, b"")
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(chain((first,), pieces), media_type=kind, headers=headers)
@@ -128,7 +128,7 @@ def _pack(
     out: IO[bytes], account: dict[str, Any], crawls: Sequence[tuple[str, Path]], now: float, files: Mapping[str, Path]
 ) -> None:
     """Write the zip. A crawl that cannot be read gets a note in its folder; the others are still packed."""
-    at = time.gmtime(max(now, 315_532_800.0))[:6]  # zip files have no times before 1980
+    at = time.gmtime(max(now, 315_532_800.0))[:6]  # zip files cannot have times before 1980
     with ZipFile(out, "w", allowZip64=True) as archive:
 
         def entry(name: str, how: int = ZIP_DEFLATED) -> IO[bytes]:

@@ -78,7 +78,7 @@ class LabelOut(BaseModel):
 
 @router.get("/interests/{interest}/feedback")
 def get_feedback(access: InterestAccess = interest_to("read", "read")) -> Feedback:
-    """Labelled pages, and the effect of the labels on the judge."""
+    """Return labelled pages, and the effect of the labels on the judge."""
     given = feedback.given(access.site.database, access.interest["id"])
     labels = [LabelledPage(**one, label="yes" if one["relevant"] else "no") for one in given]
     return Feedback(labels=labels, effect=_effect(access.site, access.interest["id"], given))

@@ -50,7 +50,7 @@ class ServerHealth(BaseModel):
 
 @router.get("/health")
 def health(request: Request, _: None = open_to_all()) -> Health:
-    """`ok`, or `degraded` if the database or the crawl process does not respond. The status is always 200."""
+    """Return `ok`, or `degraded` if the database or the crawl process does not respond, always with status 200."""
     site = site_of(request)
     database_up, crawler_up = True, False
     try:
@@ -64,14 +64,14 @@ def health(request: Request, _: None = open_to_all()) -> Health:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 def metrics(request: Request, person: Caller = needs("metrics")) -> Response:
-    """Metrics in the text format of Prometheus."""
+    """Return metrics in the text format of Prometheus."""
     text = generate_latest(request.app.state.metrics.registry) + generate_latest(_gauges(person.site))
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @router.get("/server")
 def server(person: Caller = needs("admin")) -> ServerHealth:
-    """Limits, processes, and the queue."""
+    """Return limits, processes, and the queue."""
     site, settings = person.site, person.site.settings
     states = _states(site)
     limits = ("crawls", "crawls_per_person", "max_budget", "max_interests", "max_models", "concurrency", "delay")

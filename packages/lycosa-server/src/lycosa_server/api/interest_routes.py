@@ -31,7 +31,7 @@ class NewInterest(Body):
 
 
 class ChangedInterest(Body):
-    """Fields to change; omitted and null fields stay."""
+    """Fields to change; omitted and null fields keep their values."""
 
     name: str | None = Field(None, min_length=1, max_length=200)
     settings: InterestSettings | None = None
@@ -76,7 +76,7 @@ class Share(BaseModel):
 
 @router.get("/interests")
 def list_interests(person: Caller = needs("read")) -> list[InterestOut]:
-    """Your interests and those shared with you, most recently changed first."""
+    """Return your interests and those shared with you, most recently changed first."""
     return _interests(person)
 
 
@@ -95,7 +95,7 @@ def make_interest(body: NewInterest, person: Caller = needs("write")) -> Interes
 
 @router.get("/interests/{interest}")
 def get_interest(access: InterestAccess = interest_to("read", "read")) -> InterestOut:
-    """One interest."""
+    """Return one interest."""
     return _interest(access.person, access.interest["id"])
 
 
@@ -151,7 +151,7 @@ def _interest(person: Caller, interest: str) -> InterestOut:
 def _interests(person: Caller, interest: str = "") -> list[InterestOut]:
     site, database = person.site, person.site.database
     crawls = interests.newest_crawls(database, person.id)
-    until = time.monotonic() + 0.1  # time budget for counting changes; later requests use the cache
+    until = time.monotonic() + 0.1  # time for counting changes; the rest is counted by later requests
     return [
         InterestOut(
             **row
@@ -173,14 +173,14 @@ def _interests(person: Caller, interest: str = "") -> list[InterestOut]:
 
 @router.get("/interests/{interest}/shares")
 def list_shares(access: InterestAccess = interest_to("own", "read")) -> list[Share]:
-    """The people it is shared with."""
+    """Return the people that an interest is shared with."""
     rows = sharing.people(access.site.database, access.interest["id"])
     return [Share(**row | {"person": Named(id=row["person"], name=row["name"])}) for row in rows]
 
 
 @router.put("/interests/{interest}/shares")
 def share(body: NewShare, access: InterestAccess = interest_to("own", "write")) -> list[Share]:
-    """Share it with someone, or change their permission. They are notified. A reader still can't edit."""
+    """Share an interest with someone, or change their permission, and notify them. A reader still can't edit."""
     site, person = access.site, access.person
     other = sharing.share(site.database, site.clock(), access.interest, person.name, body.name, body.mode)
     person.record("interest shared", access.interest["id"], f"with {other['name']}, to {body.mode}")
@@ -189,7 +189,7 @@ def share(body: NewShare, access: InterestAccess = interest_to("own", "write")) 
 
 @router.delete("/interests/{interest}/shares/{person}", status_code=204)
 def stop_sharing(person: str, access: InterestAccess = sharer()) -> None:
-    """Stop sharing it with this person; or leave it yourself."""
+    """Stop sharing an interest with this person; or leave it yourself."""
     if not sharing.unshare(access.site.database, access.interest["id"], person):
         raise NotFound("it is not shared with this person")
     leaves = person == access.person.id
@@ -201,7 +201,7 @@ MAX_BYTES = 5_000_000
 
 
 class ImportedSeed(BaseModel):
-    """A URL and its title in the file."""
+    """URL and title of a seed in the file."""
 
     url: str
     title: str

@@ -124,15 +124,15 @@ def _host(view: CrawlView, live: LiveHost, now: float) -> HostStatus:
 
 
 POLL, PROGRESS, CHECK = 1.0, 2.0, 10.0  # seconds between checks of the log, progress events, and checks of permissions
-BATCH = 100  # visits per round, so that other streams get their turn
+BATCH = 100  # visits per round, so that other streams are served in between
 
 
 @dataclass(slots=True)
 class EventFeed:
     access: CrawlAccess
     after: int
-    visits: bool = True  # send visits and progress; else only states and labels
-    stay: bool = False  # stay open after the end of the crawl
+    visits: bool = True  # send visits and progress, not only states and labels
+    stay: bool = False  # keep the stream open after the end of the crawl
     tick: float = POLL
     generation: int = -1
     state: object = None  # last sent state of the crawl
@@ -148,7 +148,7 @@ class EventFeed:
         return self.access.site
 
     def poll(self) -> tuple[list[ServerSentEvent], bool, bool]:
-        """Return new events, True if more are available at once, and True if the stream has ended."""
+        """Return new events, whether more are available at once, and whether the stream has ended."""
         database, clock = self.site.database, time.monotonic()
         try:
             if clock - self.checked >= CHECK:
@@ -298,7 +298,7 @@ class CrawlGraphOut(BaseModel):
 
 @router.get("/crawls/{crawl}/progress")
 def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> CrawlProgressOut:
-    """Progress of a crawl. Requests in flight and the size of the frontier are only known while it runs."""
+    """Return the progress of a crawl. Requests in flight and the size of the frontier are only known while it runs."""
     site, cached = access.site, access.cached
     now = cached.now(access.labels)
     crawl = crawl_out(site, access.crawl, now)
@@ -315,7 +315,7 @@ def draw_curve(
     theme: Literal["", "light", "dark"] = "",
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> Response:
-    """The harvest curve as a picture, beside that of breadth-first order. Without a theme it follows the system's."""
+    """Return a chart of the harvest and that of breadth-first order; without a theme it follows the system's."""
     cached = access.cached
     harvest = cached.view.harvest(cached.now(access.labels).relevant)
     curves = [
@@ -342,10 +342,10 @@ async def follow_events(
     last_event_id: Annotated[str, Header(max_length=100)] = "",
     access: CrawlAccess = READER,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Server-sent events: numbered `visit` events, `progress`, `state`, `labels` set or removed, and `end`.
+    """Send events: numbered `visit` events, `progress`, `state`, `labels` set or removed, and `end`.
 
     With `stay`, the stream continues after the crawl, and `crawl` announces a newer one. Events begin after the visit
-    `after`, or the header Last-Event-ID. Close the stream at `end`: browsers would reconnect.
+    `after`, or the header Last-Event-ID. Close the stream at `end`, or browsers reconnect.
     """
     last = last_event_id.strip()
     if last.isascii() and last.isdigit() and len(last) < 19:
@@ -359,7 +359,7 @@ async def follow_events(
 def show_graph(
     best: Annotated[int, Query(ge=1, le=200)] = 50, access: CrawlAccess = crawl_to("read", "read")
 ) -> CrawlGraphOut:
-    """The best pages of a crawl, and the paths from its seeds that led to them."""
+    """Return the best pages of a crawl, and the paths from its seeds that led to them."""
     labels, cached = access.labels, access.cached
     view = cached.view
     with view.lock:

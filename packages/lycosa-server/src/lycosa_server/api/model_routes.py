@@ -34,7 +34,8 @@ router = APIRouter(tags=["models"])
 
 MAX_CHILDREN = 500
 MAX_SHOWN = 100  # topics and pages per response
-UPLOAD_LOCKS: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # by person: uploads are processed one at a time
+# by person, so that their uploads are processed one at a time
+UPLOAD_LOCKS: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 Kind = Literal["classifier", "rules", "browsing", "directory"]
 
 
@@ -85,7 +86,7 @@ class Topics(BaseModel):
 
 @router.get("/models")
 def list_models(person: Caller = needs("read")) -> list[ModelInfo]:
-    """Your models, newest first."""
+    """Return your models, newest first."""
     return [ModelInfo(**row) for row in models.of_person(person.site.database, person.id)]
 
 
@@ -147,7 +148,7 @@ def train_model(body: ModelTraining, person: Caller = needs("run")) -> ModelInfo
 
 @router.get("/models/{model}")
 def get_model(access: ModelAccess = model_to("read")) -> ModelInfo:
-    """One of your models."""
+    """Return one of your models."""
     return ModelInfo(**access.model)
 
 
@@ -169,7 +170,7 @@ def delete_model(access: ModelAccess = model_to("write")) -> None:
 
 @router.get("/models/{model}/file", response_class=FileResponse)
 def download_model(access: ModelAccess = model_to("read")) -> FileResponse:
-    """The model file, for the command line or another server."""
+    """Return the model file, for the command line or another server."""
     endings = {"classifier": "model", "rules": "tsv", "browsing": "browsing", "directory": "tsv"}
     name = f"model.{endings[access.model['kind']]}"
     return FileResponse(_file(access), media_type="application/octet-stream", filename=name)
@@ -179,7 +180,7 @@ def download_model(access: ModelAccess = model_to("read")) -> FileResponse:
 def browse_topics(
     under: Annotated[str, Field(max_length=1_000)] = "", access: ModelAccess = model_to("read")
 ) -> Topics:
-    """The topics just below one: of a web directory, or among the classes of a classifier."""
+    """Return the direct subtopics of a topic, from a web directory or from a classifier's classes."""
     place = _file(access)
     if access.model["kind"] == "directory":
         tree = files.web_directory(place)

@@ -63,7 +63,7 @@ class SessionInfo(BaseModel):
 
 @router.get("/me")
 def me(person: Caller = needs("read")) -> Me:
-    """Your account."""
+    """Return your account."""
     return Me(**person.row(), scopes=sorted(person.scopes))
 
 
@@ -92,7 +92,7 @@ def set_password(body: PasswordChange, request: Request, person: Caller = needs(
 
 @router.get("/me/sessions")
 def my_sessions(person: Caller = needs("account")) -> list[SessionInfo]:
-    """Your sessions, one per browser."""
+    """Return your sessions, one per browser."""
     rows = sessions.of_person(person.site.database, person.site.clock(), person.id)
     return [SessionInfo(**row, current=row["id"] == person.session) for row in rows]
 
@@ -124,7 +124,7 @@ def remove(by: Caller, person: str, name: str) -> None:
         crawls = erase_person(site.database, person)
         by.record("deleted an account", name)
     site.database.truncate_wal()
-    # The crawl process retries: a crawl may just be starting.
+    # The crawl process repeats this, as a crawl may just be starting.
     remove_directories([site.settings.crawl_directory(crawl) for crawl in crawls])
     files.remove(site.settings, model_ids)
 
@@ -168,7 +168,7 @@ class CreatedToken(Token):
 
 @router.get("/me/tokens")
 def my_tokens(person: Caller = needs("account")) -> list[Token]:
-    """Your tokens, newest first, including revoked ones."""
+    """Return your tokens, newest first, including revoked ones."""
     return [Token(**row) for row in tokens.of_person(person.site.database, person.id)]
 
 
@@ -217,7 +217,7 @@ class ReadNotices(Body):
 
 @router.get("/me/notices")
 def list_notices(unread: bool = False, person: Caller = needs("read")) -> Notices:
-    """The latest hundred notices, or only unread ones."""
+    """Return the latest hundred notices, or only unread ones."""
     database = person.site.database
     rows = notices.of_person(database, person.id, unread=unread)
     return Notices(unread=notices.unread(database, person.id), notices=[Notice(**row) for row in rows])

@@ -50,7 +50,7 @@ Address = Annotated[str, Query(max_length=4_000, min_length=1)]
 def filters_of(
     host: Text = "", language: Text = "", since: Text = "", until: Text = "", changed: bool = False
 ) -> Filters:
-    """Days are in UTC, such as 2026-03-01, and inclusive; a host includes its subdomains."""
+    """Return filters; days are in UTC, such as 2026-03-01, and inclusive; a host includes its subdomains."""
     given = [clean_line(text, what, 300) for text, what in ((host, "the host"), (language, "the language"))]
     days = [clean_line(text, what, 300) for text, what in ((since, "since"), (until, "until"))]
     hosts, languages = ([text] if text else [] for text in given)
@@ -118,9 +118,9 @@ def list_pages(
     access: CrawlAccess = crawl_to("read", "read"),
     filters: FilterQuery,
 ) -> PageList:
-    """The pages of a crawl. Days are in UTC, such as 2026-03-01, and inclusive; a host includes its subdomains.
+    """Return the pages of a crawl. Days are in UTC, such as 2026-03-01, and inclusive; a host includes its subdomains.
 
-    `relevant` defaults to true, unless labels are asked for. A `threshold` previews which pages would be relevant and
+    `relevant` defaults to true unless `labelled` is given. A `threshold` previews which pages would be relevant and
     changes nothing. An excerpt is null until it has been read.
     """
     labels, cached = access.labels, access.cached
@@ -147,7 +147,7 @@ def list_pages(
 def list_unsure(
     limit: Annotated[int, Query(ge=1, le=50)] = 10, access: CrawlAccess = crawl_to("read", "read")
 ) -> list[PageOut]:
-    """Unlabelled pages that the judge is least certain about: their labels help most."""
+    """Return unlabelled pages that the judge is least certain about, whose labels help most."""
     labels, cached = access.labels, access.cached
     collection = open_crawl_directory(cached.view)
     if collection is None:
@@ -160,7 +160,7 @@ def list_unsure(
 
 @router.get("/crawls/{crawl}/page")
 def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> PageDetails:
-    """One page: why it was fetched, its versions, links and terms."""
+    """Return one page: why it was fetched, its versions, links and terms."""
     labels, cached = access.labels, access.cached
     page = _page(cached, url)
     with _collection(cached.view) as collection:
@@ -186,7 +186,7 @@ def read_page(
     version: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> HTMLResponse:
-    """The archived copy of a page, without scripts or external files; by default its current `version` (a `seq`)."""
+    """Return the archived copy of a page, without scripts or external files; default: its current `version`."""
     cached = access.cached
     page = _page(cached, url)
     with _collection(cached.view) as collection:

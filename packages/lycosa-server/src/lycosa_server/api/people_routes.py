@@ -33,7 +33,7 @@ class AccountChange(Body):
 
 
 class PasswordResetLink(BaseModel):
-    """A password reset link: shown this once."""
+    """A password reset link, which is shown this once."""
 
     code: str
     link: str
@@ -42,13 +42,13 @@ class PasswordResetLink(BaseModel):
 
 @router.get("/people")
 def people(person: Caller = needs("admin")) -> list[AccountOut]:
-    """All accounts."""
+    """Return all accounts."""
     return [AccountOut(**row) for row in person.site.database.rows("SELECT * FROM person ORDER BY folded")]
 
 
 @router.get("/people/names")
 def names(begins: Annotated[str, Query(min_length=2, max_length=100)], person: Caller = needs("read")) -> list[str]:
-    """Up to ten names with this prefix, for sharing."""
+    """Return up to ten names with this prefix, for sharing."""
     return accounts.names(person.site.database, begins)
 
 
@@ -111,14 +111,14 @@ class Invitation(BaseModel):
     id: str
     role: Role
     note: str
-    made_by: str  # a name; empty for the first start
+    made_by: str  # name of the creator; empty for the first admin's invitation
     created: float
     expires: float
     used: float | None
 
 
 class CreatedInvitation(Invitation):
-    """An invitation with its code: shown this once."""
+    """An invitation with its code, which is shown this once."""
 
     code: str
     link: str
@@ -126,7 +126,7 @@ class CreatedInvitation(Invitation):
 
 @router.get("/invitations")
 def invitations(person: Caller = needs("admin")) -> list[Invitation]:
-    """All invitations, newest first; used and expired ones are kept for a month."""
+    """Return all invitations, newest first; used and expired ones are kept for a month."""
     return [Invitation(**row) for row in accounts.invitations(person.site.database)]
 
 
@@ -166,5 +166,5 @@ def entries(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     person: Caller = needs("admin"),
 ) -> AuditLogOut:
-    """Entries before a time. Entries with the same time stay together, so there may be more than `limit`."""
+    """Return entries before a time. Those with the same time stay together, so there may be more than `limit`."""
     return AuditLogOut(entries=[AuditEntryOut(**row) for row in audit.entries(person.site.database, before, limit)])

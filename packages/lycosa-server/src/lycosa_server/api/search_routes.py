@@ -22,7 +22,7 @@ from lycosa_server.results import CachedView, Label, LabelFilter, label_matches,
 
 router = APIRouter(tags=["search"])
 
-MAX_INDEXING_SECONDS = 5.0  # seconds a request may spend on updating the index; a thread finishes longer updates
+MAX_INDEXING_SECONDS = 5.0  # maximum duration of an index update within a request; a thread finishes longer ones
 
 
 class SearchResultOut(BaseModel):
@@ -63,7 +63,7 @@ def search(
     access: CrawlAccess = crawl_to("read", "read"),
     filters: FilterQuery,
 ) -> SearchResultsOut:
-    """Words, "phrases", prefix*, -without. Filters are the same as for the list of pages.
+    """Search for words, "phrases", prefix*, -without. Filters are the same as for the list of pages.
 
     With `labelled`, the total covers the first thousand results. While a large crawl is indexed for the first time, the
     part indexed so far is searched, and `behind` counts the rest.

@@ -56,14 +56,14 @@ class InvitationInfo(BaseModel):
 
 @router.post("/session")
 def sign_in(body: SignIn, request: Request, _: None = open_to_all()) -> SessionOut:
-    """Sign in: sets the session cookie."""
+    """Sign in and set the session cookie."""
     site, address = site_of(request), address_of(request)
     now = site.clock()
     attempt = limits.record_sign_in(site.database, now, accounts.fold(body.name), address)
     person = accounts.sign_in(site.database, site.passwords, body.name, body.password)
     if person is None:
         meant = accounts.by_name(site.database, body.name)
-        name = meant["name"] if meant else ""  # the typed name may be a password
+        name = meant["name"] if meant else ""  # the name in the database, as the typed one may be a password
         audit.record(site.database, now, "", name, "sign-in failed", address=address)
         raise HTTPException(401, "the name or the password is wrong")
     limits.succeeded(site.database, now, attempt)
@@ -72,13 +72,13 @@ def sign_in(body: SignIn, request: Request, _: None = open_to_all()) -> SessionO
 
 @router.get("/session")
 def current(person: Caller = needs("read")) -> SessionOut:
-    """The signed-in person."""
+    """Return the signed-in person."""
     return SessionOut(person=Profile(**person.row()), csrf=person.csrf)
 
 
 @router.delete("/session", status_code=204)
 def sign_out(request: Request, person: Caller = needs("read")) -> None:
-    """Sign out: ends the session. Has no effect with a token."""
+    """Sign out by ending the session; no effect with a token."""
     if person.session:
         person.site.database.delete("session", person.session)
         set_cookie(request, "")
@@ -109,7 +109,7 @@ def reset(body: NewPassword, request: Request, _: None = open_to_all()) -> Sessi
 def check(
     request: Request, code: Annotated[str, Query(min_length=1, max_length=100)], _: None = open_to_all()
 ) -> InvitationInfo:
-    """Purpose of an invitation, if it is valid."""
+    """Return the purpose of an invitation, if it is valid."""
     site, now = site_of(request), site_of(request).clock()
     with _limited_code_attempt(request):
         return InvitationInfo(**accounts.invitation(site.database, now, code))
@@ -117,13 +117,13 @@ def check(
 
 @contextmanager
 def _limited_code_attempt(request: Request) -> Iterator[None]:
-    """Limit wrong codes per address: one that raises 404 stays counted."""
+    """Limit wrong codes per address; an attempt that raises 404 remains counted."""
     site, address = site_of(request), address_of(request)
     attempt = limits.record_attempt(site.database, site.clock(), limits.CODE, address)
     try:
         yield
     except (InputError, Conflict):
-        limits.succeeded(site.database, site.clock(), attempt)  # the code was right
+        limits.succeeded(site.database, site.clock(), attempt)  # the code was correct
         raise
     limits.succeeded(site.database, site.clock(), attempt)
 

@@ -35,7 +35,7 @@ class ChoiceOut(BaseModel):
 
 @router.get("/strategies")
 def list_strategies(person: Caller = needs("read")) -> list[ChoiceOut]:
-    """Strategies: which page to fetch next."""
+    """Return strategies, which choose the next page to fetch."""
     groups = {name: title for title, names in GROUPS.items() for name in names}
     offered = {name: STRATEGIES[name] for name in groups if name in UNTRAINED_STRATEGIES or name in TRAINED_STRATEGIES}
     return _choices(offered, [STRATEGY], groups)
@@ -43,13 +43,13 @@ def list_strategies(person: Caller = needs("read")) -> list[ChoiceOut]:
 
 @router.get("/judges")
 def list_judges(person: Caller = needs("read")) -> list[ChoiceOut]:
-    """Judges: how relevant a page is."""
+    """Return judges, which measure the relevance of pages."""
     return _choices(JUDGES, [AUTOMATIC_JUDGE])
 
 
 @router.get("/detectors")
 def list_detectors(person: Caller = needs("read")) -> list[ChoiceOut]:
-    """Change detectors; several together see more."""
+    """Return change detectors; several together detect more."""
     return _choices(DETECTORS, DETECTING)
 
 

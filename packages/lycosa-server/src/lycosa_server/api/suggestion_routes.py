@@ -1,4 +1,4 @@
-"""Seeds and words suggested from an interest's newest crawl, and answers to them."""
+"""Seeds and words suggested from an interest's newest crawl, and responses to suggestions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SuggestionAnswer(Body):
 
 @router.get("/interests/{interest}/suggestions")
 def get_suggestions(access: InterestAccess = interest_to("read", "read")) -> Suggestions:
-    """Suggestions for you, from this interest, its labels, and the results you opened."""
+    """Return suggestions for you, from this interest, its labels, and the results you opened."""
     wanted = preferences(access.site.database, access.person.id)
     if wanted.get("suggestions", True) is False:
         return Suggestions(allowed=False, seeds=[], terms=[])
@@ -119,7 +119,7 @@ def _suggest(site: ServerContext, interest: Row, person: str, history: bool) -> 
 
 def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     graph = view.graph.breadth(view.column("kind"))
-    place = np.full(len(view) + 1, -1, np.int64)  # one more, for links to unknown pages
+    place = np.full(len(view) + 1, -1, np.int64)  # with an additional entry for links to unknown pages
     place[[page.number for page in pages]] = np.arange(len(pages))
     ends = place[graph.redirect_targets()[graph.edges]] if len(graph.edges) else np.zeros(0, np.int64)
     parts = [ends[graph.starts[page.number] : graph.starts[page.number + 1]] for page in pages]

@@ -38,7 +38,7 @@ def main() -> None:
     except (InputError, LockedError) as error:
         log("start failed", "error", process="crawler", why=str(error))
         sys.exit(2)
-    except LycosaError as error:  # the database is unavailable: the supervisor restarts this process
+    except LycosaError as error:  # the database is unavailable; the supervisor restarts this process
         log("start failed", "error", process="crawler", why=str(error))
         sys.exit(1)
 

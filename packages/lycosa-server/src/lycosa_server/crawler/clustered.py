@@ -25,7 +25,7 @@ class RunningClusterCrawl(RunningCrawl):
     async def _on_turn(self, turn: Mapping[str, Any]) -> None:
         crawl = self._crawl
         assert crawl is not None
-        if turn.get("reports") == crawl.shards:  # else some shards have not reported their counts yet
+        if turn.get("reports") == crawl.shards:  # otherwise some shards have not reported their counts yet
             self.pages, self.relevant = turn["pages"], turn["relevant"]
         labels, request = self.labels, self.judge_request
         by_labels = request is None or request["judging"] == "labels"

@@ -1,7 +1,7 @@
-"""Current state of a crawl, written to a file every second by the crawl process, read by the web process.
+"""Current state of a crawl, written to a file every second by the crawl process and read by the web process.
 
-It holds only the state that is not in the log. If the file is missing or older than MAX_AGE_SECONDS, the
-crawl is not running.
+It holds only state that is not in the log. If the file is missing or older than MAX_AGE_SECONDS, the crawl is not
+running.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from lycosa.core.frontier import PARKED, WAITING, HostQueue
 from lycosa.web.politeness import PolitenessView
 
 FILE_NAME = "live.json"
-MAX_AGE_SECONDS = 10.0  # seconds
-MAX_LISTED = 100  # hosts, and requests in flight
+MAX_AGE_SECONDS = 10.0  # age at which the crawl counts as stopped
+MAX_LISTED = 100  # maximum numbers of hosts and of requests in flight that are listed
 Time = Annotated[float, Field(allow_inf_nan=False)]
 
 

@@ -10,7 +10,7 @@ from lycosa_server.logs import log
 
 
 class OperatorNotifier:
-    """Sends each channel at most one message a minute; failed ones become part of the next."""
+    """Notifier that sends each channel at most one message a minute; failed ones become part of the next."""
 
     def __init__(self, addresses: Iterable[str]) -> None:
         self.lines = {channel: list[str]() for channel in channels_of(addresses)}

@@ -1,8 +1,8 @@
-"""The main loop of the crawl process: runs crawls as the database says.
+"""The main loop of the crawl process, which runs crawls as set in the database.
 
-Notices from the web process wake it; without one it checks the database every few seconds. The process may be killed at
-any time: fetched pages are in the crawls' logs, and the next process takes over crawls left in the state `running`.
-While the database is unavailable, crawls continue; their endings are written when it is back.
+Notifications from the web process wake it; without one it checks the database every few seconds. The process may be
+killed at any time: fetched pages are in the crawls' logs, and the next process takes over crawls left in the state
+`running`. While the database is unavailable, crawls continue; their endings are written when it is back.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.settings import Settings, hide_data_directory
 from lycosa_server.training import TrainingQueue
 
-TICK_SECONDS = 0.5  # seconds between checks of running crawls
-POLL_SECONDS = 5.0  # seconds between checks of the database without a notice
-HEARTBEAT_SECONDS = 1.0  # seconds between heartbeats, and between updates of counts
-SCHEDULE_SECONDS = 5.0  # seconds between checks for crawls due for a refresh
-JUDGING_PAUSE_SECONDS = 2.0  # minimum seconds between judging an idle crawl again; longer if it takes long
-MAX_REQUESTS = 128  # in flight over all crawls
+TICK_SECONDS = 0.5  # interval of checks of running crawls
+POLL_SECONDS = 5.0  # interval of polling the database if no notification arrives
+HEARTBEAT_SECONDS = 1.0  # interval of heartbeats and of updates of counts
+SCHEDULE_SECONDS = 5.0  # interval of checks for due refreshes
+JUDGING_PAUSE_SECONDS = 2.0  # minimum pause between judgings of idle crawls; longer if judging takes long
+MAX_REQUESTS = 128  # requests in flight over all crawls
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Counts = tuple[int, int]  # pages, relevant pages
+Counts = tuple[int, int]  # pages and relevant pages
 
 
 class CrawlProcess:
@@ -70,11 +70,10 @@ class CrawlProcess:
         self.environment = CrawlEnvironment(settings, self.clock, self.authority, clock or time.time)
         self.environment.hosts = hosts or _hosts(settings)
         self.running: dict[str, RunningCrawl] = {}
-        # Endings that are not in the database yet, with their times.
-        self.pending_endings: dict[str, tuple[Row, Ending, float]] = {}
-        # Idle crawls being judged again, one at a time.
+        self.pending_endings: dict[str, tuple[Row, Ending, float]] = {}  # not in the database yet, with times
+        # idle crawls being judged again, one at a time
         self.judging: dict[str, asyncio.Task[None]] = {}
-        self.database_error = ""  # why the database is unavailable; empty if it is not
+        self.database_error = ""  # reason for its unavailability; empty if it is available
         self.rounds = 0
         self.messages = OperatorNotifier(settings.notify)
         self.training = TrainingQueue(settings, database)
@@ -83,13 +82,13 @@ class CrawlProcess:
         self._wake_event = asyncio.Event()
         self._next_poll = 0.0  # time of the next check of the database
         self._heartbeat_at = self._scheduled = 0.0
-        self._thread = ThreadPoolExecutor(1, "database")  # so that waiting for the database never blocks crawls
+        self._thread = ThreadPoolExecutor(1, "database")  # never blocks crawls
         self._fetched = 0
         self._written_counts: dict[str, Counts] = {}
         self._judge_not_before: dict[str, float] = {}
 
     async def run(self) -> None:
-        """Run until `stop()`; crawls then stop gently and stay `running` in the database, for the next process."""
+        """Run until `stop()`; crawls then stop gently and stay `running` in the database for the next process."""
         directory = self.settings.data / "crawls"
         directory.mkdir(parents=True, exist_ok=True)
         try:
@@ -108,7 +107,7 @@ class CrawlProcess:
                 self._wake_event.clear()
                 try:
                     await self.tick()
-                except LycosaError as error:  # the database: writes are retried
+                except LycosaError as error:  # a database error; writes are repeated
                     self._on_database_error(error)
                 except Exception as bug:  # crawls continue, and the next round may succeed
                     log("look failed", "error", error=repr(bug), traceback=traceback.format_exc())
@@ -217,9 +216,9 @@ class CrawlProcess:
             self.pending_endings[crawl] = running.row, running.result(), self.clock()
             del running
         if over:
-            self._next_poll = 0.0  # others may start
-            # An engine is a few large objects in reference cycles. Python counts objects, not bytes, so dozens of
-            # engines would stay in memory. Takes 20 ms beside small crawls.
+            self._next_poll = 0.0  # other crawls may start
+            # Engines are a few large objects in reference cycles. As Python counts objects and not bytes, dozens of
+            # engines would stay in memory. A collection takes 20 ms with small crawls.
             gc.collect()
 
     async def _update_running(self, rows: dict[str, Row], now: float) -> None:
@@ -258,7 +257,7 @@ class CrawlProcess:
             if row["wanted"] != "run":
                 pages, relevant = await self._in_thread(self._count_recorded, row)
                 self.pending_endings[crawl] = row, Ending(STOPPED, pages=pages, relevant=relevant), self.clock()
-            elif len(self.running) >= self.settings.crawls:  # `--crawls` is lower than before the restart
+            elif len(self.running) >= self.settings.crawls:  # the limit `--crawls` is lower than before the restart
                 await self._in_thread(crawls.requeue, self.database, crawl)
             else:
                 await self._begin(row)
@@ -269,7 +268,7 @@ class CrawlProcess:
         try:
             collect_shards(directory)
             return count_pages(directory, row)
-        except LycosaError as error:  # it will not run; opening it reports the error
+        except LycosaError as error:  # opening the crawl reports the error
             log("cannot count", "warning", crawl=row["id"], why=str(error))
             return row["pages"], row["relevant"]
 
@@ -331,7 +330,7 @@ class CrawlProcess:
                 files = await self._in_thread(self._models, row)
                 relevant = await asyncio.to_thread(judge_again, directory, row, labels, begun, files)
                 log("crawl judged again", crawl=crawl, what=row["judging"])
-            except LockedError:  # it may be being deleted: retry later
+            except LockedError:  # it may be deleted at this moment, so retry later
                 return
             except LycosaError as error:
                 failed = hide_data_directory(self.settings, str(error))
@@ -342,7 +341,7 @@ class CrawlProcess:
             failed = failed[:MAX_REASON_CHARACTERS]
             done = partial(crawls.record_judged, relevant=relevant, last_label=last_label, failed=failed)
             await self._in_thread(done, self.database, crawl, row["judge_requests"])
-        except LycosaError as error:  # the database: the work is repeated later
+        except LycosaError as error:  # a database error; the work is repeated later
             self._on_database_error(error)
         finally:
             self._judge_not_before[crawl] = self.clock() + max(JUDGING_PAUSE_SECONDS, 5 * (self.clock() - begun))
@@ -369,12 +368,12 @@ class CrawlProcess:
         counts: dict[str, Counts] = {}
         for crawl, (_, ending, _) in list(self.pending_endings.items()):
             if ending.reason == STOPPED and not ending.failed:
-                del self.pending_endings[crawl]  # to be continued: stays `running`
+                del self.pending_endings[crawl]  # to be continued, so it stays `running`
                 counts[crawl] = (ending.pages, ending.relevant)
         self._heartbeat_at = 0.0
         try:
             await self._in_thread(self._write, self._report(), counts)
-        except LycosaError as error:  # the next process finds them `running`, and sees that they are over
+        except LycosaError as error:  # the next process finds these crawls `running` and ends them
             self._on_database_error(error)
 
     def _on_database_error(self, error: LycosaError) -> None:
@@ -396,7 +395,7 @@ def _hosts(settings: Settings) -> RemoteHosts | None:
 
 
 async def _open_hosts(hosts: RemoteHosts) -> None:
-    """Start the cluster before the first crawl needs it. On failure each crawl tries, and its owner is notified."""
+    """Start the cluster before the first crawl needs it; after a failure each crawl tries and notifies its owner."""
     try:
         await hosts.open()
         log("cluster ready", shards=hosts.count)

@@ -1,4 +1,4 @@
-"""A running crawl: opened from its settings, fed with labels, and reopened when its settings change."""
+"""A running crawl: opened from its settings, updated with labels, and reopened when its settings change."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from lycosa_server.settings import Settings, hide_data_directory
 from lycosa_server.unseen_changes import changes_since
 from lycosa_server.validation import OPERATOR_OPTIONS
 
-LEARNING_PAUSE_SECONDS = 1.0  # minimum seconds between learning from labels; longer if it takes long
-MAX_STOP_SECONDS = 10.0  # seconds that a stopping crawl may wait for requests in flight
+LEARNING_PAUSE_SECONDS = 1.0  # minimum pause between updates from labels; longer if an update takes long
+MAX_STOP_SECONDS = 10.0  # maximum time that a stopping crawl waits for requests in flight
 MAX_REASON_CHARACTERS = 500
-# Bytes that crawls leave free: on a full disk, deletions could not even be recorded.
+# Free bytes at which crawls stop, because a full disk would even prevent deletions.
 MIN_FREE_BYTES = 50_000_000
 
 
@@ -59,8 +59,8 @@ class CrawlEnvironment:
     settings: Settings
     clock: Clock
     authority: SharedPoliteness
-    wall: Clock = time.time  # wall clock, which may be adjusted at any time, for comparison with other processes
-    # Logs are read one at a time, so that the first crawl is soon ready.
+    wall: Clock = time.time  # wall clock for comparison with other processes; it may be adjusted at any time
+    # Logs are read one at a time, so that the first crawl starts soon.
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     hosts: RemoteHosts | None = None  # hosts of the shards of crawls on a cluster
 
@@ -82,11 +82,11 @@ class RunningCrawl:
         self.budget: int = row["budget"]
         self.pages: int = row["pages"]
         self.relevant: int = row["relevant"]
-        self.labels = labels  # labels that are not in its log yet
+        self.labels = labels  # labels to be added to its log
         self.last_label: int = row["last_label"]  # number of the last label in its log
         self.judge_request: Row | None = row if row["judging"] else None  # pending request to judge its pages again
-        self.seen_requests: int = row["judge_requests"]  # number of such requests seen so far
-        self.judge_result: tuple[int, int, str] | None = None  # to store: request, last label, failure
+        self.seen_requests: int = row["judge_requests"]  # number of such requests processed so far
+        self.judge_result: tuple[int, int, str] | None = None  # to be stored: request, last label, failure
         self.stopped_at = 0.0
         self.opened_at = 0.0
         self.opening_seconds = self.learning_seconds = 0.0
@@ -146,7 +146,7 @@ class RunningCrawl:
             return self._ending(STOPPED)
         except LycosaError as error:
             return self._ending(str(error), failed=True)
-        except Exception as bug:  # affects this crawl only
+        except Exception as bug:  # a bug that affects this crawl only
             log("crawl crashed", crawl=self.id, error=f"{type(bug).__name__}: {bug}", traceback=traceback.format_exc())
             return self._ending(f"{type(bug).__name__}: {bug}", failed=True)
         finally:
@@ -171,7 +171,7 @@ class RunningCrawl:
 
     async def _open(self) -> Crawl | RemoteCrawl | None:
         environment, self._reopening = self._environment, False
-        # else it never started, or was killed before it wrote its configuration
+        # false if it never started, or was killed before it wrote its configuration
         begun = (self._directory / CONFIG).exists()
         async with environment.opening if begun else nullcontext():
             if self.stopped_at:
@@ -179,7 +179,7 @@ class RunningCrawl:
             now = environment.clock()
             if begun:
                 if not self.on_cluster:
-                    await run_uninterrupted(join_shards, self._directory)  # it may have run on a cluster before
+                    await run_uninterrupted(join_shards, self._directory)  # its last run may have been on a cluster
                 await self._judge(now)
             else:
                 self._set_judge_result([], self.judge_request)
@@ -218,7 +218,7 @@ class RunningCrawl:
         self.judge_request = None if self.judge_request is request else self.judge_request
 
     def _request(self, resuming: bool) -> CrawlRequest:
-        """Build the crawl from its settings; a resumed one keeps its options, except the operator's and new seeds."""
+        """Return the crawl request; a resumed crawl keeps its options, except the operator's and new seeds."""
         row, options, revisit_plan = self.row, self._options(), None
         if resuming:
             begun = Directory.read_options(self._directory)
@@ -228,8 +228,7 @@ class RunningCrawl:
                 everything, began = bool(row["everything"]), row["started"] or 0.0
                 revisit_plan = RevisitPlan(once=True, everything=everything, now=first, began=began)
                 changes |= {name: options[name] for name in REVISIT_SETTINGS}
-                # Pages not named in the settings are due once per `revisit_every`.
-                # practically never
+                # Pages not matched by the settings are due once per `revisit_every`, or practically never.
                 every = parse_duration(row["revisit_every"]) if row["revisit_every"] else 3_650 * 86_400.0
                 changes["schedule"] = "automatic" if everything else f"fixed,every={every:.0f}s"
             else:
@@ -267,7 +266,7 @@ class RunningCrawl:
 
     def tick(self, now: float) -> None:
         request = self.judge_request
-        if request is not None and request["judging"] != "labels":  # a person is waiting
+        if request is not None and request["judging"] != "labels":  # a person waits for the result
             if self._crawl is not None and now >= self.opened_at + max(LEARNING_PAUSE_SECONDS, self.opening_seconds):
                 self._reopen(now)
         elif (self.labels or request) and now >= self.learned_at + max(
@@ -350,7 +349,7 @@ def judge_again(
     what, settings = row["judging"], InterestSettings.from_json(row["settings"])
     if record_labels(directory, labels) or what == "labels":
         with _open_log(directory) as (opened, log):
-            learn(opened, log, now)  # with the crawl's own judge
+            learn(opened, log, now)  # by the crawl's own judge
     if what == "labels":
         pass
     elif what == "threshold":

@@ -1,6 +1,6 @@
 """Accounts: invitations, sign-in, passwords, and administration.
 
-Every account is created with an invitation, also the first: the first start makes a one-time link for an admin. There
+Every account is created with an invitation, also the first: the first start creates a one-time link for an admin. There
 is always at least one enabled admin; changes that would leave none are refused.
 """
 
@@ -18,7 +18,7 @@ from lycosa_server.people.permissions import NotFound, Role, active
 from lycosa_server.people.text_input import clean_line
 
 DAY = 86400.0
-FIRST = "the first admin"  # note of the invitation made at the first start
+FIRST = "the first admin"  # note of the invitation created at the first start
 
 
 def fold(name: str) -> str:
@@ -162,7 +162,7 @@ def set_role(database: Database, person: str, role: Role) -> None:
             keep_an_admin(database, person)
             revoke_invitations_of(database, person)
         database.update("person", person, {"role": role})
-        # Each session cookie is rotated at its next use.
+        # rotate each session cookie at its next use
         database.run("UPDATE session SET rotated = 0, previous = '' WHERE person = :person", person=person)
 
 

@@ -6,8 +6,8 @@ from lycosa.drawing.formats import printable
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 
-MAX_AGE_SECONDS = 365 * 86400.0  # seconds that entries are kept
-MAX_FIELD_LENGTH = 300  # characters per field
+MAX_AGE_SECONDS = 365 * 86400.0  # time for which entries are kept
+MAX_FIELD_LENGTH = 300  # maximum characters per field
 
 
 def record(

@@ -12,7 +12,7 @@ from lycosa_server.people.database import Conflict, Database, Row
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.text_input import clean_line
 
-MAX_ENTRIES = 5_000  # entries
+MAX_ENTRIES = 5_000  # maximum number of entries
 
 
 def default() -> list[list[str]]:
@@ -37,7 +37,7 @@ def preferences(database: Database) -> set[str]:
 
 
 def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]:
-    """Return the seeds of some preferences, then of entries that match the words, without duplicates.
+    """Return the seeds of preferences, then those of entries that match the words, without duplicates.
 
     Without preferences there are no seeds: people who give their own pages start from these alone.
     """

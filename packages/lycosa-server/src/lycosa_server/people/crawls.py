@@ -30,7 +30,7 @@ from lycosa_server.people.permissions import NotFound, found
 UNDER_WAY = ("queued", "running", "paused")
 OVER = ("stopped", "finished", "failed")
 
-MAX_CRAWLS = 20  # crawls kept per interest: each is a directory with everything it fetched
+MAX_CRAWLS = 20  # maximum crawls per interest, as each is a directory with all fetched pages
 
 
 @dataclass(slots=True)
@@ -91,18 +91,18 @@ def add_pages(database: Database, now: float, crawl: str, pages: int, max_pages:
             raise InputError("out-of-range", f"{budget:,} pages in total: the maximum is {max_pages:,}")
         if row["state"] in OVER:
             return _queue(database, now, row, task="crawl", budget=budget)
-        wanted = "run" if row["wanted"] == "stop" else row["wanted"]  # a stop that has not happened yet is withdrawn
+        wanted = "run" if row["wanted"] == "stop" else row["wanted"]  # cancel a pending stop
         return _set(database, row, budget=budget, wanted=wanted)
 
 
 def refresh(
     database: Database, now: float, crawl: str, *, everything: bool = True, revisit_first: Sequence[str] = ()
 ) -> Row:
-    """Queue a revisit of all pages (`everything`) or of due ones; URLs with a piece of `revisit_first` come first."""
+    """Queue a revisit of all pages (`everything`) or of due ones, first of URLs containing `revisit_first`."""
     with _locked(database, crawl) as row:
         if row["state"] in UNDER_WAY:
             raise Conflict(f"this crawl is {row['state']}: wait until it is over, or stop it first")
-        goes_on = row["task"] == "refresh" and row["state"] != "finished"  # a refresh that was interrupted
+        goes_on = row["task"] == "refresh" and row["state"] != "finished"  # continue an interrupted refresh
         first = json.dumps(list(revisit_first), ensure_ascii=False)
         again = {"task": "refresh", "started": row["started"] if goes_on else None}
         return _queue(database, now, row, **again, everything=int(everything), revisit_first=first)
@@ -112,7 +112,7 @@ def request_judging(database: Database, interest: str, noun: str) -> None:
     """Request judging after a change of `labels`, `threshold` or `topic`; each includes those before it."""
     less = {"labels": ("",), "threshold": ("", "labels"), "topic": ("", "labels", "threshold")}[noun]
     with database.transaction():
-        database.get("interest", interest, locked=True)  # lock it before its crawls: see `lock_crawl`
+        database.get("interest", interest, locked=True)  # locked before its crawls: see `lock_crawl`
         database.run(
             "UPDATE crawl SET judging = CASE WHEN judging IN :less THEN :what ELSE judging END, "
             "judge_requests = judge_requests + 1, judging_failed = '' WHERE interest = :interest",
@@ -252,12 +252,12 @@ def _state_after(row: Row, ending: Ending) -> tuple[str, str]:
             return "queued", ""
         return ("paused", "") if row["wanted"] == "pause" else ("stopped", STOPPED)
     if row["task"] == "crawl" and ending.pages >= ending.budget > 0 and row["budget"] > ending.budget:
-        return ("queued", "") if row["wanted"] == "run" else ("paused", "")  # its budget was raised as it ended
+        return ("queued", "") if row["wanted"] == "run" else ("paused", "")  # its budget was raised while it ended
     return "finished", ending.reason
 
 
 def schedule(database: Database, now: float) -> list[str]:
-    """Queue due refreshes of each interest's newest crawl and return their ids; failed ones wait until then."""
+    """Queue due refreshes of each interest's newest crawl and return their ids; failed ones are not repeated before."""
     queued = []
     for row in database.rows(
         "SELECT c.id, c.ended, c.due, i.revisit_every, i.settings FROM crawl c JOIN interest i ON i.id = c.interest "
@@ -270,7 +270,7 @@ def schedule(database: Database, now: float) -> list[str]:
         try:
             settings = InterestSettings.from_json(row["settings"])
             due = (row["ended"] or now) + settings.revisit_seconds(again) if again else None
-        except (InputError, ValueError, TypeError):  # written by another version: skip this interest only
+        except (InputError, ValueError, TypeError):  # written by another version, so skip this interest
             continue
         if due is not None and due <= now:
             try:

@@ -16,11 +16,11 @@ from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
 
-# Characters of a password. There are no rules on which: length is what makes guessing hard.
+# Limits of a password's length; there are no rules on its characters, because length is what makes guessing hard.
 MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 10, 200
-# Concurrent hashes. Each takes 64 MB, so many simultaneous sign-ins must not use up the memory.
+# Maximum concurrent hashes, so that many simultaneous sign-ins do not use up the memory: each takes 64 MB.
 MAX_CONCURRENT_HASHES = 4
-MAX_WAIT_SECONDS = 10.0  # seconds to wait for a free slot
+MAX_WAIT_SECONDS = 10.0  # maximum wait for a free slot
 
 
 class TooManySignIns(LycosaError):

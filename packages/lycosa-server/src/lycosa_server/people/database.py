@@ -21,11 +21,11 @@ from lycosa.core.errors import InputError, LycosaError, StoreError
 Row: TypeAlias = dict[str, Any]
 Value: TypeAlias = str | int | float | Sequence[str] | None
 
-MAX_WAIT_SECONDS = 10  # for another writer (SQLite), or a locked row (PostgreSQL)
+MAX_WAIT_SECONDS = 10  # maximum wait for another writer (SQLite) or a locked row (PostgreSQL)
 
 
 class DatabaseUnavailable(LycosaError):
-    """The database cannot be reached; the same request may succeed later."""
+    """Raised if the database cannot be reached; the same request may succeed later."""
 
 
 class DiskFull(StoreError):
@@ -33,11 +33,11 @@ class DiskFull(StoreError):
 
 
 class Conflict(LycosaError):
-    """A row with this key exists, or an operation is not possible in the current state."""
+    """Raised if a row with this key exists, or if the current state does not permit an operation."""
 
 
 class Database:
-    """A pool of connections. Outside `transaction()` each statement is committed by itself."""
+    """Pool of database connections; outside `transaction()` each statement is committed by itself."""
 
     def __init__(self, address: str | Path) -> None:
         self._local = threading.local()
@@ -198,7 +198,7 @@ def _to_parameters(given: Row) -> Row:
     return {name: int(value) if isinstance(value, bool) else value for name, value in given.items()}
 
 
-# Notice within a minute that a server is gone.
+# notice within a minute that a server is unreachable
 POSTGRES = {
     "connect_timeout": 5,
     "prepare_threshold": None,
@@ -213,11 +213,11 @@ def _url(address: str) -> URL:
     kind, separator, rest = address.partition("://")
     if not separator:
         return URL.create("sqlite", database=address)
-    if kind not in ("postgresql", "postgres"):  # the rest may contain a password
+    if kind not in ("postgresql", "postgres"):  # the rest is not shown, as it may contain a password
         raise InputError("bad-database", f"unknown database {kind}://: give a postgresql:// address or a file")
     try:
         return make_url(f"postgresql+psycopg://{rest}")
-    except (exc.ArgumentError, ValueError):  # its message may repeat the password
+    except (exc.ArgumentError, ValueError):  # its message may contain the password
         raise InputError("bad-database", "give the database as postgresql://user:password@host:port/name") from None
 
 

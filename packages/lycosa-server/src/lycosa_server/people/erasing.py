@@ -1,8 +1,8 @@
 """Erasing and exporting personal data.
 
-All rows of a person go in one transaction, except for the audit log, and their labels on other people's interests,
-which become anonymous. Directories cannot be part of a transaction: their ids stay in the table `deleted_crawl` until
-the crawl process has removed them, even after a crash.
+All rows of a person are deleted in one transaction, except for the audit log, and for their labels on other people's
+interests, which become anonymous. Directories cannot be part of a transaction: their ids stay in the table
+`deleted_crawl` until the crawl process has removed them, even after a crash.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def erase_person(database: Database, person: str) -> list[str]:
             return []
         crawls = _mark_for_removal(database, "owner", person)
         forget(database, row["folded"])
-        database.delete("person", person)  # and all rows that reference it, by the schema's rules
+        database.delete("person", person)  # also deletes all rows that reference it, by the schema's rules
     return crawls
 
 
@@ -42,7 +42,7 @@ def erase_interest(database: Database, interest: str) -> list[str]:
 
 
 def _mark_for_removal(database: Database, column: str, key: str) -> list[str]:
-    """Mark the crawls of some interests for removal; locks the interests in a fixed order to prevent deadlocks."""
+    """Mark the crawls of interests for removal; the interests are locked in a fixed order to prevent deadlocks."""
     chosen = f"SELECT id FROM interest WHERE {column} = :key ORDER BY id"
     interests = [row["id"] for row in database.rows(chosen + database.lock, key=key)]
     rows = database.rows("SELECT id FROM crawl WHERE interest IN :interests ORDER BY id", interests=interests)
@@ -83,7 +83,7 @@ def remove_directories(directories: list[Path]) -> list[Path]:
     return gone
 
 
-# Export of all rows about a person. Secrets are left out: password hashes and digests are useful only to a thief.
+# Export of all rows about a person, without secrets: password hashes and digests are useful only to a thief.
 
 
 def data_of_person(database: Database, person: str) -> dict[str, Any]:

@@ -14,5 +14,5 @@ _ID = re.compile("[0-9A-Za-z_-]{1,64}", re.ASCII)
 
 
 def is_id(text: object) -> bool:
-    """Return True if a value is a valid key, and thus safe as a path component."""
+    """Return whether a value is a valid key, and thus safe as a path component."""
     return isinstance(text, str) and _ID.fullmatch(text) is not None

@@ -23,7 +23,7 @@ from lycosa.store.directory import COPIED_FILES
 from lycosa_server.people.text_input import clean_line
 
 AUTOMATIC = "automatic"
-STRATEGY = "scent"  # the strategy for "automatic": the best in our benchmark
+STRATEGY = "scent"  # strategy for "automatic", the best in our benchmark
 
 MAX_URLS = 1_000
 MAX_PIECES = 100
@@ -164,8 +164,8 @@ def crawl_options(
         "budget": budget or settings.budget,
         **{name: [re.escape(piece) for piece in getattr(settings, name)] for name in URL_PIECES},
         "feeds": False,  # the server has its own
-        "log_file": "none",  # people could not read it
-        "render": "never",  # the operator has to allow browsers for so many crawls
+        "log_file": "none",  # people could not read the file
+        "render": "never",  # only the operator may allow browsers for so many crawls
         "render_at_once": 1,
         **operator_options,
     }

@@ -1,4 +1,4 @@
-"""Per person and interest: when its changes were last seen, and the key of its feed."""
+"""Time at which a person last saw the changes of an interest, and the key of their feed of it."""
 
 from __future__ import annotations
 

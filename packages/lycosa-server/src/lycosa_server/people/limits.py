@@ -24,7 +24,7 @@ from lycosa_server.people.database import Database
 from lycosa_server.people.ids import new_id
 
 MINUTE = 60.0
-KNOWN_SECONDS = 90 * 86400.0  # seconds that an address stays known for a name
+KNOWN_SECONDS = 90 * 86400.0  # time for which an address stays known for a name
 
 
 class Limit(NamedTuple):
@@ -41,7 +41,7 @@ OLD_PASSWORD = Limit("old", 5, 15 * MINUTE)
 
 
 class TooManyAttempts(LycosaError):
-    """Too many failures, or too many concurrent operations; retry after `wait` seconds."""
+    """Raised for too many failures or too many concurrent operations; retry after `wait` seconds."""
 
     def __init__(self, wait: float, message: str = "") -> None:
         self.wait = max(1, math.ceil(wait))
@@ -49,7 +49,7 @@ class TooManyAttempts(LycosaError):
 
 
 class Attempt(NamedTuple):
-    """The rows of an attempt, one per limit; for sign-ins also the sources to clear and to remember on success."""
+    """Rows of an attempt, one per limit; for sign-ins also the sources to clear and to remember on success."""
 
     rows: list[str]
     pair: str = ""
@@ -103,7 +103,7 @@ def _record(database: Database, now: float, against: list[tuple[Limit, str]]) ->
     with database.transaction():
         made = [database.insert("attempt", id=new_id(), source=source, at=now)["id"] for _, source in against]
     wait = max(_seconds_to_wait(database, now, limit, source) for limit, source in against)
-    if wait > 0:  # rejected attempts do not count, so waiting as long as asked is enough
+    if wait > 0:  # rejected attempts do not count, so waiting as long as requested is enough
         database.run("DELETE FROM attempt WHERE id IN :rows", rows=made)
         raise TooManyAttempts(wait)
     return made

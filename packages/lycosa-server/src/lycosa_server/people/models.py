@@ -20,8 +20,8 @@ from lycosa_server.people.interests import MAX_NAME_LENGTH, check_limit
 from lycosa_server.people.text_input import clean_line
 
 JUDGING = ("classifier",)  # kinds that can judge pages
-MAX_FILE_BYTES = 64_000_000  # bytes of a model file
-MAX_ABOUT_CHARACTERS = 2_000_000  # characters of its metadata
+MAX_FILE_BYTES = 64_000_000  # maximum size of a model file
+MAX_ABOUT_CHARACTERS = 2_000_000  # maximum characters of its metadata
 
 
 def create(database: Database, now: float, owner: str, name: str, kind: str, *, max_count: int, **fields: Any) -> Row:

@@ -1,4 +1,4 @@
-"""Notices to people about events while they were away."""
+"""Notices to people about events during their absence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 
-MAX_NOTICES = 500  # notices kept per person
+MAX_NOTICES = 500  # maximum notices kept per person
 
 
 def notify(database: Database, now: float, person: str, kind: str, text: str, interest: str | None = None) -> None:
@@ -15,7 +15,7 @@ def notify(database: Database, now: float, person: str, kind: str, text: str, in
         text = text[:1_000]
         database.insert("notice", id=new_id(), person=person, interest=interest, kind=kind, text=text, at=now)
         database.run(
-            # Account notices are never pushed out by others.
+            # account notices are never removed to make room for others
             "DELETE FROM notice WHERE person = :person AND kind <> 'account' AND id NOT IN "
             "(SELECT id FROM notice WHERE person = :person ORDER BY at DESC, id LIMIT :limit)",
             person=person,

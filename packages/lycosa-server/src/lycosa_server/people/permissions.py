@@ -41,11 +41,11 @@ VISIBLE = (
 
 
 class NotFound(LycosaError):
-    """Nothing here that the caller may see."""
+    """Raised if the caller may not see a thing, or if it does not exist."""
 
 
 class Forbidden(LycosaError):
-    """The caller may see it, but not do this."""
+    """Raised if the caller may see a thing, but not do this with it."""
 
 
 def active(database: Database, person: str | None) -> Row | None:

@@ -15,8 +15,8 @@ from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.permissions import active
 
-MAX_IDLE_SECONDS = 14 * 86400.0  # seconds without a request after which a session expires
-MAX_AGE_SECONDS = 90 * 86400.0  # maximum age of a session in seconds
+MAX_IDLE_SECONDS = 14 * 86400.0  # time without a request after which a session expires
+MAX_AGE_SECONDS = 90 * 86400.0  # maximum age of a session
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _is_current(row: Row, now: float) -> bool:
 
 
 def _rotate(database: Database, now: float, session: str, value: str) -> str:
-    """Rotate the cookie; return "" if a concurrent request did, which then has sent the new value."""
+    """Rotate the cookie; return "" if a concurrent request has rotated and sent it."""
     made = f"{value.partition('.')[0]}.{new_secret()}"
     turn = (
         "UPDATE session SET digest = :digest, previous = :previous, rotated = :now, seen = :now "

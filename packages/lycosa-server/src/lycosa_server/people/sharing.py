@@ -24,7 +24,7 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
             raise InputError("unknown-interest", "the interest was just deleted")
         before = database.find("share", **pair)
         count = database.count("share", "interest = :interest", interest=interest["id"])
-        if before is None and count >= 200:  # people per interest
+        if before is None and count >= 200:  # maximum people per interest
             raise InputError("limit-reached", f"the interest is shared with {count} people, the maximum")
         database.upsert("share", {**pair, "mode": mode, "created": now}, list(pair), ["mode"])
         if before is None or before["mode"] != mode:

@@ -28,7 +28,7 @@ class CandidatePage(NamedTuple):
     host: str
     label: bool | None = None
     opened: int = 0  # times opened by the person
-    copy: bool = False  # repeats another page: neither suggested nor counted
+    copy: bool = False  # duplicates another page, so it is neither suggested nor counted
 
     @property
     def liking(self) -> float:
@@ -99,18 +99,19 @@ def _liked_pages(good: Sequence[CandidatePage]) -> str:
 
 
 def suggest_terms(here: Column, pages_here: int, there: Column, pages_there: int) -> list[ScoredTerm]:
-    """Return terms that are more frequent on liked pages (`here`: pages with each term) than on others, surest first.
+    """Return terms that are more frequent on liked pages than on others, most certain first.
 
-    The log odds of both sides, each with PRIOR average pages added, are compared by their standard error, the root of 1
-    / n1 + 1 / m1 + 1 / n2 + 1 / m2 for n pages with the term and m without. A term has to occur on two liked pages and
-    on 30 % of them. There must be three liked pages.
+    `here` and `there` count the liked and other pages with each term. The log odds of both sides, each with PRIOR_PAGES
+    average pages added, are compared by their standard error, the root of 1 / n1 + 1 / m1 + 1 / n2 + 1 / m2 for n pages
+    with the term and m without. A term has to occur on two liked pages and on 30 % of them. There must be three liked
+    pages.
     """
     if pages_here < 3 or pages_there < 1:
         return []
     added = PRIOR_PAGES * (here + there) / (pages_here + pages_there)
     n1, n2 = here + added, there + added
     m1, m2 = pages_here + PRIOR_PAGES - n1, pages_there + PRIOR_PAGES - n2
-    with np.errstate(divide="ignore", invalid="ignore"):  # a term of all pages or of no page
+    with np.errstate(divide="ignore", invalid="ignore"):  # all pages have the term, or none
         z = (np.log(n1 / m1) - np.log(n2 / m2)) / np.sqrt(1.0 / n1 + 1.0 / m1 + 1.0 / n2 + 1.0 / m2)
     kept = (here >= max(2.0, 0.3 * pages_here)) & np.isfinite(z) & (z >= 2.0)  # in standard errors
     chosen = np.flatnonzero(kept)

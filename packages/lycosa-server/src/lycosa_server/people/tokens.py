@@ -10,7 +10,7 @@ from lycosa_server.people.permissions import active
 from lycosa_server.people.text_input import clean_line
 
 PREFIX = "lyc_"  # prefix of every token, so that leaked ones can be found
-MAX_TOKENS = 50  # valid tokens per person
+MAX_TOKENS = 50  # maximum valid tokens per person
 DAY = 86400.0
 
 
