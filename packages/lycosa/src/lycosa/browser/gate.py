@@ -194,14 +194,11 @@ class Slot(LocalProxy):
 
     def __init__(self, authority: Authority) -> None:
         super().__init__(authority)
-        # a password on every system is cheaper than looking up the user of each connection
-        self.password = new_password()
+        self.password = new_password()  # on every system; cheaper than looking up the user of each connection
         self.session: PageSession | None = None
 
     def connection(self) -> Connection:
-        """Return the handler of a connection; the proxy's tally counts its requests as `answered` or, if refused,
-        `wrong`.
-        """
+        """Return a connection handler; the tally counts requests as `answered` or, if refused, as `wrong`."""
         return _Gated(self)
 
     async def close_connections(self) -> None:

@@ -82,8 +82,7 @@ def changes(
     options = require_crawl(directory)
     words = [word.strip().lower() for text in what or () for word in text.split(",") if word.strip()]
     kinds = tuple(word for word in words if word in KINDS)
-    # only "changed" has kinds
-    sorts = (*(word for word in words if word not in KINDS), *(["changed"] if kinds else []))
+    sorts = (*(word for word in words if word not in KINDS), *(["changed"] if kinds else []))  # kinds are of "changed"
     wanted = ChangeFilter(what=sorts, kinds=kinds, at_least=at_least, host=host, cosmetic=cosmetic)
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         period = _period(log, directory, since, time.time())
@@ -133,9 +132,8 @@ def _remember(directory: Path, seq: int, at: float) -> None:
 
 
 def _write(log: SqliteLog, wanted: ChangeFilter, period: _Period, title: str, file: Path) -> int:
-    found = [
-        item for item in feeds.newest(log, wanted, upto=period.upto, since=period.since) if item.seq > period.after
-    ]
+    newest = feeds.newest(log, wanted, upto=period.upto, since=period.since)
+    found = [item for item in newest if item.seq > period.after]
     at, _ = ledger.last_look(log)
     excerpt = Excerpts(Versions(log, log.path.parent / "archive"))
     crawl = ledger.identity(log).urn

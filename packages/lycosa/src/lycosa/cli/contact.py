@@ -24,9 +24,7 @@ NOTE = "no contact address: give your web or email address with --contact, so th
 
 
 def with_contact(options: Options, notes: list[str], *, quiet: bool = False) -> Options:
-    """Return the options with the user's contact. The first crawl in a terminal prompts for it; elsewhere a note is
-    added.
-    """
+    """Return the options with the user's contact; without one, prompt for it in a terminal, else add a note."""
     if options.contact or options.user_agent or not _needs_contact(options):
         return options
     try:

@@ -47,8 +47,7 @@ def crawl(
     if out == "":  # Path("") would be the current directory
         raise InputError("bad-value", "--out is empty: give a directory, or leave it out")
     chosen = read_options(options, config)
-    # validates the options before prompting for a contact
-    request = CrawlRequest(chosen, Path(out) if out else free_name(chosen))
+    request = CrawlRequest(chosen, Path(out) if out else free_name(chosen))  # validates before the contact prompt
     notes: list[str] = []
     if cluster is not None:
         from lycosa.cli.cluster_crawl import run_cluster_crawl

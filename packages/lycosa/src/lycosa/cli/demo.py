@@ -120,9 +120,7 @@ def _serve(
     try:
         with serve_web(web, port=port, record=False) as server:
             seed = web.seeds(TOPIC)[0]
-            print(
-                f"{len(web):,} pages on {len(web.hosts)} hosts, port {server.port} of this machine. Stop with Ctrl-C."
-            )
+            print(f"{len(web):,} pages on {len(web.hosts)} hosts, port {server.port} of this machine. Ctrl-C stops.")
             print(f"Open it:     {seed}")
             crawl = f"lycosa crawl '{web.query(TOPIC)}' --seed {seed} --allow-network 127.0.0.0/8 --delay 0.05"
             print(f"Crawl it:    {crawl}", flush=True)

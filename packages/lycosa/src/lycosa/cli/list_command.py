@@ -135,8 +135,7 @@ def _parameters(kind: str, name: str) -> dict[str, Mapping[str, tuple[Any, Any]]
     if kind != "strategies":
         return {"parameter": (describe_topic if kind == "judges" else describe_space)(name)}
     groups: dict[str, Mapping[str, tuple[Any, Any]]] = {"parameter": describe_strategy(name)}
-    # strategies that choose among several links themselves have their own parameters for it
-    if not hasattr(STRATEGIES.maker(name), "pick"):
+    if not hasattr(STRATEGIES.maker(name), "pick"):  # strategies with `pick` have their own steering parameters
         groups["of every strategy"] = {key: about for key, about in parameters(steer).items() if key in STEERING}
     return groups
 

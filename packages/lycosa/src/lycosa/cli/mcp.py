@@ -18,9 +18,7 @@ def mcp(
     max_minutes: Annotated[float, "Maximum duration of a collection in minutes."] = 60,
     config: Annotated[Path | None, "FILE", "Options for all collections, in the format of crawl.toml."] = None,
     contact: Contact = "",
-    delay: Annotated[
-        float | None, "Seconds to wait after each response before the next request to the same host."
-    ] = None,
+    delay: Annotated[float | None, "Seconds between a response and the next request to the same host."] = None,
     allow_network: AllowNetwork = None,
 ) -> None:
     """Let AI agents collect and read pages (MCP server)."""

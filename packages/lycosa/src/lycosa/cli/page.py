@@ -81,8 +81,7 @@ def versions_of(visits: Sequence[Visit]) -> list[Visit]:
 
 
 def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -> int:
-    """Return the index of a version given as a number (1 is the first, -1 the last) or as a time at which it was
-    current.
+    """Return the index of a version by number (1 is the first, -1 the last), or of the one current at a time.
 
     >>> at = [Visit("http://a.test/", "page", "ok", 1, started=day * 86_400.0) for day in range(3)]
     >>> [version_at(at, typed, 1e6, "--from") for typed in ("1", "-1", "1970-01-02")]

@@ -115,9 +115,7 @@ def settings_parameters(settings: type[Any]) -> list[inspect.Parameter]:
 
 
 def crawl_options(*, of_refresh: bool = False, only: Collection[str] = ()) -> list[inspect.Parameter]:
-    """Return the options of a crawl or, with `of_refresh`, of revisits, as `Options` describes them; `only` selects
-    some.
-    """
+    """Return a crawl's options, or those of revisits, as `Options` describes them; `only` selects some, ungrouped."""
     from lycosa.core.options import Options, describe
 
     parameters = []

@@ -160,9 +160,7 @@ def require_crawl(directory: Path) -> Options:
 
 
 def write_page(target: Path, page: str, option: str, name: str) -> int:
-    """Write an HTML page atomically and return its size. Errors name the `option` for the file, with `name` as an
-    example.
-    """
+    """Write an HTML page atomically and return its size; errors name `option`, with `name` as an example file."""
     if target.is_dir():
         raise InputError("bad-file", f"{target} is a directory: give a file with {option}, such as {target / name}")
     body = page.encode("utf-8", "replace")

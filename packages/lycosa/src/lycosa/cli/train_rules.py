@@ -48,9 +48,7 @@ def train_rules(
     add: Annotated[Path | None, "FILE", "Extend these rules, which were learned before by either method."] = None,
     column: ClassColumn = "",
     random_seed: Annotated[int, "Random seed for choosing linked pages."] = 0,
-    target: Annotated[
-        list[str] | None, SHOW, "CLASS", "Show which classes lead to this class or branch; repeatable."
-    ] = None,
+    target: Annotated[list[str] | None, SHOW, "CLASS", "Pages that lead to this class or branch; repeatable."] = None,
     depth: Annotated[int, SHOW, "Maximum number of links in a path."] = 2,
     matrix: Annotated[bool, SHOW, "Show a matrix: the share of links from each class to each class."] = False,
     level: Annotated[int, SHOW, "N", "Levels of the taxonomy in the matrix; 0 for as many as fit."] = 0,

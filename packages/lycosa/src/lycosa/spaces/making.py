@@ -34,9 +34,7 @@ def make_space(
     authority: SharedPoliteness | None = None,
     **known: Any,
 ) -> Space:
-    """Create the space named in the options; `on_proxy_failure` is called if the proxy fails, `known` has optional
-    arguments.
-    """
+    """Create the space of the options. `known` has more arguments; `on_proxy_failure` is called if the proxy fails."""
     name, given = parse_spec(options.space)
     if name == "web":
         if given:
@@ -70,8 +68,7 @@ def web_space(
     accept: Iterable[str] = (),
     authority: SharedPoliteness | None = None,
 ) -> WebSpace:
-    """Create the web space of the options; `on_proxy_failure` is called if the proxy fails, `accept` adds content
-    types.
+    """Create the web space. `accept` adds content types; `on_proxy_failure` is called if the proxy fails.
 
     Crawls that share an `authority` share their delays and send one request at a time to a host.
     """

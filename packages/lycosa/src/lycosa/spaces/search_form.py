@@ -110,8 +110,8 @@ class SearchFormSpace(WebBackedSpace):
         self.seen: dict[str, str] = {}  # records so far, with their titles
         self.queries = 0  # results pages so far
         self._before, self._after = form.split(_KEYWORD_SLOT)
-        self._probe_word = "zq" + hashlib.sha256(form.encode()).hexdigest()[:10]
-        self._probe_url = self._address(self._probe_word)
+        self._nonsense = "zq" + hashlib.sha256(form.encode()).hexdigest()[:10]
+        self._probe_url = self._address(self._nonsense)
         self._template: tuple[frozenset[str], frozenset[str]] | None = None
         self._attempts = 0
         self._probing = False
@@ -218,10 +218,8 @@ class SearchFormSpace(WebBackedSpace):
             document = reparse_page(body, task.node, page.exchange.header("content-type"))
             marked, urls = document.marked, document.links.urls
         if page.kind != "redirect":
-            page.data["links"] = sorted({_blank(url, self._probe_word) for url in urls})[:MAX_TEMPLATE_LINES]
-            page.data["lines"] = sorted({_plain(line, self._probe_word) for line in _lines(marked)})[
-                :MAX_TEMPLATE_LINES
-            ]
+            page.data["links"] = sorted({_blank(url, self._nonsense) for url in urls})[:MAX_TEMPLATE_LINES]
+            page.data["lines"] = sorted({_plain(line, self._nonsense) for line in _lines(marked)})[:MAX_TEMPLATE_LINES]
         page.links = Links()
 
     def _read_redirect(self, task: Task, page: Page) -> None:

@@ -323,8 +323,7 @@ class WebSpace(Space):
             page.flags.append(f"truncated:{response.truncated}")
         if not 200 <= response.status < 300:
             self._without_content(task, response, page)
-        # an incomplete response is not a new version
-        elif task.follows and response.truncated in ("disconnect", "time"):
+        elif task.follows and response.truncated in ("disconnect", "time"):  # incomplete, so not a new version
             page.outcome = "timeout" if response.truncated == "time" else "unreachable"
             page.note = "the response was cut off"
             self._pause_host(task, page, 0.0)

@@ -44,8 +44,7 @@ def parse_w3c_date(text: str) -> tuple[float, float] | None:
     first = start.timestamp() + 3600 * (hour or 0) + 60 * (minute or 0) + (second or 0) - _utc_offset(match[7] or "Z")
     if hour is not None:
         return first, first + (59 if second is None else 0)
-    # a moment within the next year, month or day
-    after = start + timedelta(366 if month is None else 31 if day is None else 1)
+    after = start + timedelta(366 if month is None else 31 if day is None else 1)  # in the next year, month or day
     end = after.replace(day=1 if day is None else after.day, month=1 if month is None else after.month)
     return first, first + (end - start).total_seconds() - 1
 

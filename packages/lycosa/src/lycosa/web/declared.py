@@ -16,8 +16,7 @@ _META_NAMES = {
     "site": "og:site_name application-name",
     "licence": "dc.rights dcterms.license dcterms.rights",
 }
-# lower-case name of a meta element -> our name
-META = {name: value for value, names in _META_NAMES.items() for name in names.split()}
+META = {name: value for value, names in _META_NAMES.items() for name in names.split()}  # lower-case name -> ours
 # The first key that is present counts.
 _LINKED_DATA = {
     "author": ("author", "creator"),

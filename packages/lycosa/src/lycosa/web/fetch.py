@@ -66,8 +66,7 @@ class Transport(Protocol):
 class HttpTransport:
     """HTTP client based on aiohttp. The guard checks IP addresses after name resolution and again before connecting.
 
-    With a proxy, all connections go there and no name is resolved here; `on_proxy_failure` is called when the proxy
-    fails.
+    With a proxy, all connections go there and no name is resolved here; `on_proxy_failure` is called if it fails.
     """
 
     def __init__(
@@ -336,9 +335,8 @@ class ProxySettings:
 
 # Responses that violate HTTP are read as browsers read them; docs/http.md lists the tolerated violations.
 #
-# aiohttp's parser rejects everything that could be a request-smuggling attack behind a proxy. This client forwards
-# nothing, so the only risk is that bytes of one response are taken for the next one; therefore a connection is closed
-# after any repair.
+# aiohttp's parser rejects every possible request-smuggling attack behind a proxy. This client forwards nothing; the
+# only risk is that bytes of one response are taken for the next one, so a connection is closed after any repair.
 #
 # The head is checked and repaired before the parser sees it. The body is passed in a separate call, so that garbage
 # after its end breaks the connection but not the response.

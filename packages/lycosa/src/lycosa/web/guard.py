@@ -61,8 +61,7 @@ _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _GLOBAL_V6 = IPv6Network("2000::/3")
 
-# Networks outside 2000::/3 are refused anyway and listed only for their descriptions; the others are exceptions within
-# it.
+# Networks outside 2000::/3 are refused anyway and listed for their descriptions; the others are exceptions in it.
 _REFUSED_V6 = [
     (IPv6Network(network), why)
     for network, why in [

@@ -382,8 +382,7 @@ def _is_menu(parts: _Fragments, at: int) -> bool:
     return links > 0 and parts.linked[at] > MENU_LINK_SHARE * parts.letters[at] and parts.words[at] < 5 * links
 
 
-# directories keep a smaller share
-def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = 0.2) -> bool:
+def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = 0.2) -> bool:  # directories keep less
     letters, heads = parts.letters, parts.heads
     return sum(letters[at] for at in kept if not heads[at]) > share * sum(letters[at] for at in of)
 

@@ -132,9 +132,7 @@ def directory_site(text: object) -> str:
     """Validate the site of a key directory, and return it without the trailing slash."""
     url = canonical(text) if isinstance(text, str) else None
     if url is None or not _AGENT.fullmatch(url) or url.count("/") > 3 or not url.endswith("/"):
-        raise InputError(
-            "bad-url", f"{text!r} is not a site for a key directory: write it like https://crawler.example.org"
-        )
+        raise InputError("bad-url", f"{text!r} is not the URL of a site: give one like https://crawler.example.org")
     return url.rstrip("/")
 
 

@@ -73,8 +73,7 @@ class _PdfReader:
         if self.is_truncated and TRUNCATED not in document.flags:
             document.flags.append(TRUNCATED)
         letters = sum(map(len, document.marked.split()))
-        # so few letters per page that the pages are images of text
-        if letters <= 10 * len(self.pages) and self._has_pictures():
+        if letters <= 10 * len(self.pages) and self._has_pictures():  # so few letters: images of text
             document.flags.append(SCANNED)
         elif not letters:
             document.flags.append(TEXTLESS)

@@ -48,8 +48,7 @@ def read_rtf(body: bytes, url: str) -> ParsedPage:
 
 @dataclass(slots=True)
 class _RtfGroup:
-    # destination of text: "" for the document, "-" for none, "fonts" for the font table, else a metadata field
-    into: str = ""
+    into: str = ""  # destination: "" (document), "-" (none), "fonts" (font table), else a metadata field
     charset: str = ""
     skip: int = 1  # letters after \u for programs without Unicode
     hidden: bool = False
