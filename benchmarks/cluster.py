@@ -160,11 +160,11 @@ def show(measured: Sequence[dict[str, Any]]) -> None:
             if setup == (1, ()) or len(pairs) < 3:
                 continue
             ours, one = [[relevant[each][crawl] for crawl in pairs] for each in (setup, (1, ()))]
-            lost = paired(ours, one, groups=pairs)
+            difference = paired(ours, one, groups=pairs)
             without = ", ".join(f"without {name}" for name, _ in setup[1])
             print(
                 f"| {setup[0]}{', ' if without else ''}{without} | {mark} | {len(pairs)} | {np.mean(one):.3f} | "
-                f"{np.mean(ours):.3f} | {lost.mean:+.3f} | {lost.low:+.3f} to {lost.high:+.3f} |"
+                f"{np.mean(ours):.3f} | {difference.mean:+.3f} | {difference.low:+.3f} to {difference.high:+.3f} |"
             )
 
 

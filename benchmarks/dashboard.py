@@ -63,17 +63,17 @@ def prepare(data: Path, crawl: Path) -> tuple[str, str, dict[str, str]]:
         server.become_admin()
         settings = {"words": web.query(TOPIC), "seeds": web.seeds(TOPIC), "budget": 10}
         interest = server.ask("POST", "/interests", {"name": "large", "settings": settings})["id"]
-        made = server.ask("POST", f"/interests/{interest}/crawls")["id"]
-        wait(lambda: server.ask("GET", f"/crawls/{made}")["state"] == "finished", "it does not end")
+        crawl_id = server.ask("POST", f"/interests/{interest}/crawls")["id"]
+        wait(lambda: server.ask("GET", f"/crawls/{crawl_id}")["state"] == "finished", "it does not end")
         headers = server.headers
-    (own,) = (path.parent for path in data.rglob(f"*{made}*/{NAME}"))
+    (own,) = (path.parent for path in data.rglob(f"*{crawl_id}*/{NAME}"))
     shutil.rmtree(own)
     shutil.copytree(crawl, own, copy_function=os.link)
     for name in (NAME, "snapshot", "view"):  # files that the server writes to must not be shared
         if (own / name).is_file():
             (own / name).unlink()
             shutil.copy2(crawl / name, own / name)
-    return interest, made, headers
+    return interest, crawl_id, headers
 
 
 def questions(directory: Path, interest: str, crawl: str) -> dict[str, str]:
@@ -115,8 +115,8 @@ def main() -> None:
                 for _ in range(2):
                     before, begun = cpu(server.process.pid), time.monotonic()
                     request = urllib.request.Request(f"{server.url}{API}{path}", headers=headers)
-                    with urllib.request.urlopen(request, timeout=600) as answer:
-                        answer.read()
+                    with urllib.request.urlopen(request, timeout=600) as response:
+                        response.read()
                     took += [f"{cpu(server.process.pid) - before:.2f}", f"{time.monotonic() - begun:.2f}"]
                 print(f"| {name} | {' | '.join(took[:3])} | {memory(server.process.pid)} |", flush=True)
 

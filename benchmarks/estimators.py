@@ -80,9 +80,9 @@ class Stream:
 class Contestant:
     """A strategy with its frontier, and the time that it has taken."""
 
-    def __init__(self, name: str, made: Strategy, table: Table) -> None:
-        self.name, self.strategy, self.table = name, made, table
-        self.frontier = made.frontier(table, lambda host_key: (0.0, ""), 0, 300.0, 0.0)
+    def __init__(self, name: str, strategy: Strategy, table: Table) -> None:
+        self.name, self.strategy, self.table = name, strategy, table
+        self.frontier = strategy.frontier(table, lambda host_key: (0.0, ""), 0, 300.0, 0.0)
         self.took: list[float] = []
         self.naive: list[float] = []
 
@@ -98,8 +98,8 @@ class Contestant:
 
     def rescan(self) -> None:
         """Score all open rows again."""
-        made: Any = self.strategy  # a bandit has several strategies, a batch strategy wraps one
-        arms = getattr(made, "greedy_", None) or [getattr(made, "greedy", made)]
+        strategy: Any = self.strategy  # a bandit has several strategies, a batch strategy wraps one
+        arms = getattr(strategy, "greedy_", None) or [getattr(strategy, "greedy", strategy)]
         scorers = [arm.estimator for arm in arms]
         begun = time.process_time_ns()
         rows = self.table.rows()

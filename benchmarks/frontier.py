@@ -110,25 +110,25 @@ def main() -> None:
     parser.add_argument("--strategy", default="scent")
     parser.add_argument("--picks", type=int, default=2000)
     given = parser.parse_args()
-    made = Frontier(given.memory_rows, given.strategy)
-    made.crawl(20_000)  # load everything that is loaded on first use
-    before, first = resident(), made.table.discovered
-    made.crawl(given.memory_rows - 100)
-    memory_rows, known = resident(), made.table.discovered
+    crawler = Frontier(given.memory_rows, given.strategy)
+    crawler.crawl(20_000)  # load everything that is loaded on first use
+    before, first = resident(), crawler.table.discovered
+    crawler.crawl(given.memory_rows - 100)
+    memory_rows, known = resident(), crawler.table.discovered
     print(f"{known:,} known, all in memory: {(memory_rows - before) / (known - first):.0f} bytes each", flush=True)
     most, cpu = 2 * given.memory_rows, time.process_time()
-    while made.table.discovered < given.known:
-        made.fill(min(most, given.known))
-        now, spilled = resident(), made.spilled.count
+    while crawler.table.discovered < given.known:
+        crawler.fill(min(most, given.known))
+        now, spilled = resident(), crawler.spilled.count
         each = (now - memory_rows) / max(1, spilled)
         spent = time.process_time() - cpu
-        known = made.table.discovered
+        known = crawler.table.discovered
         print(
             f"{known:,} known, {spilled:,} cold: {each:.0f} bytes, {now / 1e6:,.0f} MB, {spent:,.0f} CPU s", flush=True
         )
         most *= 2
     print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB", flush=True)
-    times = np.array([made.pick() for _ in range(given.picks)]) * 1000
+    times = np.array([crawler.pick() for _ in range(given.picks)]) * 1000
     for name, column in zip(("pick", "learn"), times.T, strict=True):
         middle, high, top = np.percentile(column, [50, 99, 100])
         print(f"{name}: median {middle:.3f} ms, p99 {high:.2f} ms, longest {top:,.0f} ms")

@@ -266,10 +266,10 @@ def pools(corpus: Corpus, chosen: list[str], plain: bool) -> list[Result]:
 
 async def crawled(corpus: Corpus, topic: str, starts: list[str]) -> list[Visit]:
     """Return the visits of a crawl with default options."""
-    made = lycosa.crawl(readable_name(topic), starts, space=Recorded(corpus.pages, corpus.moved), budget=BUDGET)
-    visits = [visit async for visit in made if visit.is_page]
-    assert made.engine is not None
-    for visit, relevance in zip(visits, made.engine.topic.relevances_now().tolist(), strict=True):  # type: ignore[attr-defined]
+    crawling = lycosa.crawl(readable_name(topic), starts, space=Recorded(corpus.pages, corpus.moved), budget=BUDGET)
+    visits = [visit async for visit in crawling if visit.is_page]
+    assert crawling.engine is not None
+    for visit, relevance in zip(visits, crawling.engine.topic.relevances_now().tolist(), strict=True):  # type: ignore[attr-defined]
         visit.updated_relevance = relevance
     return visits
 
@@ -333,8 +333,8 @@ def main() -> None:
             show(corpus.name, pools(corpus, chosen, plain=False))
         if given.crawls:
             some = sorted(chosen, key=lambda topic: zlib.crc32(topic[::-1].encode()))[: given.crawls]
-            drawn += (made := crawls(corpus, some, given.sets))
-            show(corpus.name, made)
+            drawn += (crawling := crawls(corpus, some, given.sets))
+            show(corpus.name, crawling)
     if given.plot is not None and drawn:
         draw(given.plot, drawn)
 

@@ -237,8 +237,8 @@ def measure(index: CorpusIndex, steps: int, names: list[str], patience: float, r
         for _ in range(repeat):
             gc.collect()
             at = [time.process_time()]
-            made = strategy(name, seed=1, budget=steps)
-            trace = simulate(guide, made, seeds, steps, progress=lambda done, at=at: at.append(time.process_time()))
+            own = strategy(name, seed=1, budget=steps)
+            trace = simulate(guide, own, seeds, steps, progress=lambda done, at=at: at.append(time.process_time()))
             found = len(trace.nodes) / (time.process_time() - at[0])
             if found > rate:
                 rate, marks = found, [moment - at[0] for moment in at]

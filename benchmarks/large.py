@@ -102,12 +102,12 @@ async def crawl(given: argparse.Namespace) -> None:
     resumed = given.directory.exists()
     pages, cpu, served = 0, time.process_time(), 0.0
     if resumed:
-        made = lycosa.resume(given.directory, **options)
+        crawling = lycosa.resume(given.directory, **options)
     else:
         seeds = web.seeds(topic, 3)
-        made = lycosa.crawl(web.query(topic), seeds, out=given.directory, strategy=given.strategy, **options)
+        crawling = lycosa.crawl(web.query(topic), seeds, out=given.directory, strategy=given.strategy, **options)
     print(*COLUMNS, sep=", ", flush=True)
-    async for visit in made:
+    async for visit in crawling:
         if transport.first and resumed:
             print(f"{transport.first - cpu:.2f} CPU s until the first request", flush=True)
             resumed, cpu, served = False, time.process_time(), transport.spent
@@ -116,7 +116,7 @@ async def crawl(given: argparse.Namespace) -> None:
             now = time.process_time()
             made_up = transport.spent - served
             costs = [round(1000 * spent / given.every, 2) for spent in (now - cpu - made_up, made_up)]
-            engine = made.engine
+            engine = crawling.engine
             assert engine is not None
             log = megabytes(given.directory, "log.sqlite*")
             archive = megabytes(given.directory, "archive/*")

@@ -246,7 +246,7 @@ MADE: dict[str, tuple[Callable[[Writer], tuple[str, str]], int]] = {
 }
 
 
-def made() -> Iterator[Sample]:
+def generated() -> Iterator[Sample]:
     """Yield the generated pages."""
     for kind, (fill, count) in MADE.items():
         for number in range(count):
@@ -325,7 +325,7 @@ def main() -> None:
     parser.add_argument("corpora", type=Path, nargs="?", help="a directory with WARC files")
     parser.add_argument("--errors", action="store_true", help="list pages with an F1 below .9")
     given = parser.parse_args()
-    samples = [*made(), *(annotated(given.corpora) if given.corpora else ())]
+    samples = [*generated(), *(annotated(given.corpora) if given.corpora else ())]
     kinds = list(dict.fromkeys(sample.kind for sample in samples))
     print(f"{len(samples)} pages\n\n|  | " + " | ".join([*kinds, "all", "precision", "recall", "ms"]) + " |")
     print("|---" * (len(kinds) + 5) + "|")

@@ -44,9 +44,9 @@ def crawl(corpus: Corpus, topic: str, judge: str, seeds: list[str], examples: li
     return lycosa.crawl(known, seeds, space=space, budget=budget, strategy=scent)
 
 
-async def found(made: Any, wanted: set[str], ats: list[int]) -> list[int]:
+async def found(crawling: Any, wanted: set[str], ats: list[int]) -> list[int]:
     """Return the numbers of wanted pages among the first `ats` pages of a crawl."""
-    hits = np.cumsum([visit.node in wanted async for visit in made if visit.is_page])
+    hits = np.cumsum([visit.node in wanted async for visit in crawling if visit.is_page])
     return [int(hits[min(at, len(hits)) - 1]) for at in ats]
 
 
@@ -76,8 +76,8 @@ def main() -> None:
             off = [nodes[at] for at in chance.permutation(len(nodes)) if nodes[at] not in members][:STARTS]
             for seeds, name in ((mixed[shown : shown + STARTS], "on"), (off, "off")):
                 for judge in JUDGES:
-                    made = crawl(corpus, topic, judge, seeds, mixed[:shown], given.budget)
-                    got = asyncio.run(found(made, members - set(mixed[:shown]), ats))
+                    crawling = crawl(corpus, topic, judge, seeds, mixed[:shown], given.budget)
+                    got = asyncio.run(found(crawling, members - set(mixed[:shown]), ats))
                     counts.setdefault((name, judge), []).append(got)
                     print(f"<!-- {topic}, {name}, {judge}: {got} -->", flush=True)
     print("| corpus | description, seeds | pages | vector | default | difference | crawls |\n" + "|---" * 7 + "|")

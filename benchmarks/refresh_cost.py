@@ -37,9 +37,9 @@ def pairs(most: int = 60) -> list[tuple[Snapshot, Snapshot]]:
     for url in web.urls():
         bodies = []
         for at in (START, START + 7 * DAY):
-            answer = web.response_at(url, at)
-            fields = {name.lower(): value for name, value in answer.headers}
-            bodies.append(inflate(answer.body, fields.get("content-encoding", ""), 10**7)[0])
+            response = web.response_at(url, at)
+            fields = {name.lower(): value for name, value in response.headers}
+            bodies.append(inflate(response.body, fields.get("content-encoding", ""), 10**7)[0])
         if bodies[0] != bodies[1]:
             sides = [Snapshot.of(url, body, "text/html; charset=utf-8") for body in bodies]
             found.append((sides[0], sides[1]))

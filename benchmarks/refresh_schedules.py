@@ -120,7 +120,7 @@ def simulate(world: World, text: str, per_day: float, days: float) -> tuple[floa
             ready = ready[np.argsort(-claims, kind="stable")[: int(tokens)]]
         account(ready, now)
         for page, changed in zip(ready.tolist(), (stale_at[ready] <= now).tolist(), strict=True):
-            histories.look(page, now, changed)
+            histories.add_visit(page, now, changed)
         stale_at[ready] = world.next_change(ready, np.full(len(ready), now))
         tokens -= len(ready)
         used += len(ready)

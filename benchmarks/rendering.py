@@ -69,8 +69,8 @@ async def render(pages: int, port: int, start: int) -> None:
         nonlocal done, failed
         for number in numbers:
             url = urls[number % len(urls)]
-            answer = await space.transport.fetch(url.partition("#")[0], space.headers, frozenset())
-            shown = await rendering.render(url, answer, space.resources.fetch)
+            response = await space.transport.fetch(url.partition("#")[0], space.headers, frozenset())
+            shown = await rendering.render(url, response, space.resources.fetch)
             failed += bool(shown.failed) or len(shown.dom) < 1000
             done += 1
             if done % EVERY == 0 or done == pages:

@@ -202,10 +202,10 @@ async def serve(which: str, path: Path) -> None:
 
     bodies = record_pages(path.with_name("again.warc.gz"))
 
-    async def answer(request: web.BaseRequest) -> web.Response:
+    async def response(request: web.BaseRequest) -> web.Response:
         return web.Response(body=bodies[request.path], content_type="text/html")
 
-    runner = web.ServerRunner(web.Server(answer))
+    runner = web.ServerRunner(web.Server(response))
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()

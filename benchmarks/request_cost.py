@@ -53,10 +53,10 @@ def recorded_in(recording: Recording) -> Find:
 
     def find(url: str) -> RecordedPage | None:
         try:
-            answer = recording.find(url)
+            response = recording.find(url)
         except Damaged:
             return None
-        return None if answer is None else recorded_of(answer, account, lambda _: True)
+        return None if response is None else recorded_of(response, account, lambda _: True)
 
     return find
 

@@ -46,7 +46,7 @@ def target_of(path: str, href: str, known: set[str]) -> str:
 def load(root: Path, hosts: int, port: int) -> tuple[dict[tuple[str, str], bytes], str]:
     """Return all responses by host and path, and the start URL: Science.htm, or else the page with the most links."""
     files = {f"/{file.relative_to(root).as_posix()}": file for file in sorted(root.rglob("*")) if is_page(file)}
-    known, answers, links = set(files), {}, dict.fromkeys(files, 0)
+    known, replies, links = set(files), {}, dict.fromkeys(files, 0)
     if not files:
         raise SystemExit(f"no .htm or .html files below {root}")
 
@@ -64,9 +64,9 @@ def load(root: Path, hosts: int, port: int) -> tuple[dict[tuple[str, str], bytes
 
         text = HREF.sub(rewrite, file.read_text("utf-8", "surrogateescape"))
         packed = gzip.compress(text.encode("utf-8", "surrogateescape"), 6, mtime=0)
-        answers[host_of(path, hosts), path] = _answer("200 OK", packed, "text/html", "Content-Encoding: gzip\r\n")
+        replies[host_of(path, hosts), path] = _answer("200 OK", packed, "text/html", "Content-Encoding: gzip\r\n")
     named = [path for path in files if path.endswith("/Science.htm")]
-    return answers, url(named[0] if named else max(links, key=links.__getitem__))
+    return replies, url(named[0] if named else max(links, key=links.__getitem__))
 
 
 def is_page(file: Path) -> bool:
@@ -81,8 +81,8 @@ def _answer(status: str, body: bytes, kind: str, more: str = "") -> bytes:
 class Connection(asyncio.Protocol):
     """Minimal HTTP/1.1 with keep-alive: GET and Host, without pipelining."""
 
-    def __init__(self, answers: dict[tuple[str, str], bytes]) -> None:
-        self.answers = answers
+    def __init__(self, replies: dict[tuple[str, str], bytes]) -> None:
+        self.replies = replies
         self.buffer = b""
         self.robots = _answer("200 OK", ROBOTS, "text/plain")
         self.missing = _answer("404 Not Found", b"no such page\n", "text/plain")
@@ -99,18 +99,18 @@ class Connection(asyncio.Protocol):
             fields = {key.strip().lower(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
             path = unquote(request.split(" ")[1].partition("?")[0]) if request.count(" ") == 2 else ""
             host = fields.get("host", "").partition(":")[0].lower()
-            self.transport.write(self.robots if path == "/robots.txt" else self.answers.get((host, path), self.missing))
+            self.transport.write(self.robots if path == "/robots.txt" else self.replies.get((host, path), self.missing))
             if fields.get("connection", "").lower() == "close":
                 self.transport.close()
 
 
 async def serve(root: Path, hosts: int) -> None:
-    answers: dict[tuple[str, str], bytes] = {}
+    replies: dict[tuple[str, str], bytes] = {}
     server = await asyncio.get_running_loop().create_server(
-        lambda: Connection(answers), "127.0.0.1", 0, backlog=1024, start_serving=False
+        lambda: Connection(replies), "127.0.0.1", 0, backlog=1024, start_serving=False
     )
     found, start = load(root, hosts, server.sockets[0].getsockname()[1])
-    answers.update(found)
+    replies.update(found)
     names = ",".join(f"h{number}.localhost" for number in range(1, hosts + 1))
     print(json.dumps({"url": start, "hosts": names}), flush=True)
     await server.serve_forever()

@@ -55,13 +55,13 @@ def enrol(address: str, people: int) -> list[str]:
     """Create accounts; return a token for each."""
     database = Database(address)
     migrate(database)
-    cheap, now, made = Passwords(time_cost=1, memory_cost=8, parallelism=1), time.time(), []
+    cheap, now, created = Passwords(time_cost=1, memory_cost=8, parallelism=1), time.time(), []
     for number in range(people):
         _, code = accounts.invite(database, now, "member")
         person = accounts.accept(database, now, cheap, code, f"person {number}", "a long enough password")
-        made.append(tokens.create(database, now, person["id"], "load", SCOPES, None)[1])
+        created.append(tokens.create(database, now, person["id"], "load", SCOPES, None)[1])
     database.close()
-    return made
+    return created
 
 
 @contextmanager
@@ -83,8 +83,8 @@ async def until_up(session: aiohttp.ClientSession) -> None:
     """Wait until the web server and the crawl process respond."""
     for _ in range(300):
         try:
-            async with session.get("/api/v1/health") as answer:
-                if answer.status == 200 and (await answer.json())["crawl_process"]:
+            async with session.get("/api/v1/health") as response:
+                if response.status == 200 and (await response.json())["crawl_process"]:
                     return
         except (aiohttp.ClientError, OSError):
             pass
@@ -105,25 +105,25 @@ class Browser:
         self.crawl = self.interest = ""
         self.first_page = 0.0
 
-    async def ask(self, kind: str, method: str, path: str, **given: object) -> dict:
+    async def call(self, kind: str, method: str, path: str, **given: object) -> dict:
         """Send one request and record its latency."""
         before = time.perf_counter()
-        async with self.session.request(method, f"/api/v1{path}", **given) as answer:
-            body = await answer.read()
+        async with self.session.request(method, f"/api/v1{path}", **given) as response:
+            body = await response.read()
         self.taken[kind].append(time.perf_counter() - before)
-        if answer.status >= 400:
-            self.wrong.append(f"{kind} {answer.status} {body[:200]!r}")
+        if response.status >= 400:
+            self.wrong.append(f"{kind} {response.status} {body[:200]!r}")
             return {}
         return json.loads(body) if body else {}
 
     async def begin(self) -> None:
         """Create an interest and start a crawl."""
         settings = {"words": self.web.query(self.topic), "seeds": list(self.web.seeds(self.topic)), "budget": 2000}
-        made = await self.ask(
+        created = await self.call(
             "create", "POST", "/interests", json={"name": f"{self.topic} {self.number}", "settings": settings}
         )
-        self.interest = made["id"]
-        self.crawl = (await self.ask("start", "POST", f"/interests/{self.interest}/crawls", json={}))["id"]
+        self.interest = created["id"]
+        self.crawl = (await self.call("start", "POST", f"/interests/{self.interest}/crawls", json={}))["id"]
 
     def count(self, status: dict) -> None:
         """Record the current numbers of pages."""
@@ -135,15 +135,15 @@ class Browser:
         try:
             async with self.session.get(
                 f"/api/v1/crawls/{self.crawl}/events", timeout=aiohttp.ClientTimeout(total=None)
-            ) as answer:
-                async for line in answer.content:
+            ) as response:
+                async for line in response.content:
                     self.events += line.startswith(b"event: visit")
         except asyncio.CancelledError:
             raise
         except aiohttp.ClientError as error:
             self.wrong.append(f"events: {error}")
 
-    async def look(self, until: float) -> None:
+    async def browse(self, until: float) -> None:
         """Send the requests of a person who watches: list, live, results, search, a page, a label."""
         crawl, liked = f"/crawls/{self.crawl}", itertools.cycle(["yes", "no", "yes"])
         await asyncio.sleep(PAUSE * self.number / 20)
@@ -162,25 +162,25 @@ class Browser:
                 "feedback",
             )[turn % 9]
             if kind == "list":
-                await self.ask(kind, "GET", "/interests")
+                await self.call(kind, "GET", "/interests")
             elif kind == "progress":
-                status = await self.ask(kind, "GET", f"{crawl}/progress")
+                status = await self.call(kind, "GET", f"{crawl}/progress")
                 self.count(status)
             elif kind == "pages":
-                await self.ask(kind, "GET", f"{crawl}/pages")
+                await self.call(kind, "GET", f"{crawl}/pages")
             elif kind == "search":
-                await self.ask(kind, "GET", f"{crawl}/search", params={"q": self.web.query(self.topic).split()[0]})
+                await self.call(kind, "GET", f"{crawl}/search", params={"q": self.web.query(self.topic).split()[0]})
             elif kind == "graph":
-                await self.ask(kind, "GET", f"{crawl}/graph")
+                await self.call(kind, "GET", f"{crawl}/graph")
             elif kind == "changes":
-                await self.ask(kind, "GET", f"/interests/{self.interest}/changes")
+                await self.call(kind, "GET", f"/interests/{self.interest}/changes")
             else:
-                listed = (await self.ask("pages", "GET", f"{crawl}/pages")).get("pages", [])
+                listed = (await self.call("pages", "GET", f"{crawl}/pages")).get("pages", [])
                 if listed and kind == "page":
-                    await self.ask(kind, "GET", f"{crawl}/page", params={"url": listed[0]["url"]})
+                    await self.call(kind, "GET", f"{crawl}/page", params={"url": listed[0]["url"]})
                 elif listed:
                     body = {"url": listed[turn % len(listed)]["url"], "label": next(liked)}
-                    await self.ask(kind, "PUT", f"/interests/{self.interest}/feedback", json=body)
+                    await self.call(kind, "PUT", f"/interests/{self.interest}/feedback", json=body)
             await asyncio.sleep(PAUSE)
 
 
@@ -193,12 +193,12 @@ async def trial(base: str, given: list[str], web: Web, seconds: float) -> list[B
     for browser in browsers:
         await browser.begin()
     streams = [asyncio.create_task(browser.listen()) for browser in browsers]
-    await asyncio.gather(*(browser.look(time.perf_counter() + seconds) for browser in browsers))
+    await asyncio.gather(*(browser.browse(time.perf_counter() + seconds) for browser in browsers))
     for stream in streams:
         stream.cancel()
     await asyncio.gather(*streams, return_exceptions=True)
     for browser in browsers:
-        status = await browser.ask("progress", "GET", f"/crawls/{browser.crawl}/progress")
+        status = await browser.call("progress", "GET", f"/crawls/{browser.crawl}/progress")
         browser.count(status)
         await browser.session.close()
     return browsers
@@ -245,10 +245,10 @@ def main() -> None:
     web = Web(pages=6000, hosts=given.hosts, traps=())
     with tempfile.TemporaryDirectory() as place, serve(web) as world:
         data = Path(place)
-        made = enrol(given.database or str(data / "lycosa.sqlite"), given.people)
+        created = enrol(given.database or str(data / "lycosa.sqlite"), given.people)
         port = free_port()
         with served(data, port, given.people, given.database):
-            browsers = asyncio.run(trial(f"http://127.0.0.1:{port}", made, web, given.seconds))
+            browsers = asyncio.run(trial(f"http://127.0.0.1:{port}", created, web, given.seconds))
         print_figures(browsers, gaps(world.log), max_in_flight(world.log))
 
 

@@ -138,8 +138,8 @@ def draw_plan(number: int, party: str, start: float, end: float, chance: Random)
         plan.jump_at, plan.jump = start + length * chance.random(), chance.choice((-6, -0.1, 0.1, 6)) * HOUR
     if chance.random() < 0.3:
         when = start + length * chance.random()
-        room = int(chance.choice((0, 10 ** chance.uniform(3, 6.5))))
-        plan.full = Full(when, when + chance.uniform(60.0, 3 * HOUR), room, chance.random() < 0.5)
+        max_bytes = int(chance.choice((0, 10 ** chance.uniform(3, 6.5))))
+        plan.full = Full(when, when + chance.uniform(60.0, 3 * HOUR), max_bytes, chance.random() < 0.5)
     return plan
 
 

@@ -283,7 +283,7 @@ def test_api_guide_responses_fit_schema(schema: dict[str, Any], operations: dict
     calls = tool.calls((ROOT / "docs" / "api.md").read_text("utf-8"))
     shapes = 0
     for call in calls:
-        answer = call.answer
+        answer = call.response
         if answer is None or set(answer) == {"detail"}:
             patterns = [re.sub(r"\\{\w+\\}", "[^/]+", re.escape(route)) for route in operations]
             assert any(re.fullmatch(pattern, call.route) for pattern in patterns), f"no {call.route}"

@@ -3,7 +3,7 @@
     python tools/benchmark.py OUT
 
 OUT is the directory of the run. Only the regions between `<!-- measured: NAME -->` and `<!-- end -->` are replaced.
-NAME is `summary`, `claims`, `remarks`, `made` (date and command), or the key of a table: `benchmark-cells`,
+NAME is `summary`, `claims`, `remarks`, `regions_by_name` (date and command), or the key of a table: `benchmark-cells`,
 `benchmark-100`, `benchmark-webkb`. Regions without a table in the report are left alone.
 """
 
@@ -27,7 +27,7 @@ REGION = re.compile(r"(<!-- measured: ([^\n]+?) -->\n)(.*?)(<!-- end -->)", re.D
 def regions(report: Path) -> dict[str, str]:
     """Return the content of each region by name."""
     found = json.loads((report / "report.json").read_text(encoding="utf-8"))
-    made = {
+    regions_by_name = {
         "summary": found["summary"],
         "made": when(found),
         "claims": claims(found),
@@ -36,8 +36,8 @@ def regions(report: Path) -> dict[str, str]:
     for part in found["parts"]:
         if part.get("columns"):
             rows = table(part["columns"], part["rows"])
-            made[part["key"]] = "\n".join([f"**{part['title']}**", "", *rows, "", part["note"]])
-    return made
+            regions_by_name[part["key"]] = "\n".join([f"**{part['title']}**", "", *rows, "", part["note"]])
+    return regions_by_name
 
 
 def when(found: dict[str, Any]) -> str:
@@ -56,8 +56,8 @@ def claims(found: dict[str, Any]) -> str:
 
 def picture(part: dict[str, Any]) -> str:
     """Return a figure of a report as SVG."""
-    told = {item.name: part[item.name] for item in fields(Figure) if item.init and item.name in part}
-    figure = Figure(**{**told, "curves": [Curve(**curve) for curve in part["curves"]]})
+    figure_fields = {item.name: part[item.name] for item in fields(Figure) if item.init and item.name in part}
+    figure = Figure(**{**figure_fields, "curves": [Curve(**curve) for curve in part["curves"]]})
     figure.title += f", {BADGE}" if part["mode"] == "as-published" else ""
     return svg(figure, standalone=True)
 

@@ -283,21 +283,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--corpora", type=Path, default=CORPORA, help="where the corpora are (default: %(default)s)")
     # internal: run only, and write the picks to this file
     parser.add_argument("--picks", type=Path, help=argparse.SUPPRESS)
-    asked = parser.parse_args(arguments)
-    corpora = asked.corpora.resolve()
-    names = [name for name in CRAWLS if not asked.names or {name, name.split("/")[0]} & {*asked.names}]
+    given = parser.parse_args(arguments)
+    corpora = given.corpora.resolve()
+    names = [name for name in CRAWLS if not given.names or {name, name.split("/")[0]} & {*given.names}]
     absent = [name for name in names if not is_here(name, corpora)]
     names = [name for name in names if name not in absent]
-    if asked.picks and not Path(lycosa.__file__).is_relative_to(os.environ.get("PYTHONPATH", "/")):
+    if given.picks and not Path(lycosa.__file__).is_relative_to(os.environ.get("PYTHONPATH", "/")):
         raise SystemExit(f"{lycosa.__file__} is not the version to compare with")
-    if asked.picks or asked.record:
-        made = {name: run(name, corpora) for name in names}
-        if asked.record:
+    if given.picks or given.record:
+        new = {name: run(name, corpora) for name in names}
+        if given.record:
             kept = read(RECORDED) if RECORDED.exists() else {}
-            made = {name: picks for name in CRAWLS if (picks := made.get(name) or kept.get(name))}
-        write(made, asked.picks or RECORDED)
+            new = {name: picks for name in CRAWLS if (picks := new.get(name) or kept.get(name))}
+        write(new, given.picks or RECORDED)
         return 0
-    recorded = picks_of(asked.against, names, corpora) if asked.against else read(RECORDED)
+    recorded = picks_of(given.against, names, corpora) if given.against else read(RECORDED)
     changed = 0
     for name in names:
         began = time.perf_counter()

@@ -87,10 +87,10 @@ def draw(curves: dict[str, list[int]], wanted: int, query: str) -> str:
         lowest = max(end[1] + 5, lowest + LINE)
         lines.append(f'<polyline class="{name}" points="{points}"/>')
         lines.append(f'<text class="{name}" x="{end[0] + 8}" y="{round(lowest, 1)}">{name}: {found[-1]}</text>')
-    told = ", ".join(f"{name} found {found[-1]}" for name, found in curves.items())
+    text = ", ".join(f"{name} found {found[-1]}" for name, found in curves.items())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="On-topic pages found in {pages} pages fetched: {told}">\n<style>{STYLE}\n</style>\n'
+        f'aria-label="On-topic pages found in {pages} pages fetched: {text}">\n<style>{STYLE}\n</style>\n'
         + "\n".join(lines)
         + "\n</svg>\n"
     )
@@ -106,8 +106,8 @@ def main() -> None:
     curves, wanted = {}, 0
     for strategy in STRATEGIES:
         curves[strategy], wanted = curve(strategy, pages, given.concurrency)
-        told = ", ".join(f"{curves[strategy][n]} in {n}" for n in range(pages // 10, pages + 1, pages // 10))
-        print(f"{strategy}: {told}")
+        text = ", ".join(f"{curves[strategy][n]} in {n}" for n in range(pages // 10, pages + 1, pages // 10))
+        print(f"{strategy}: {text}")
     given.out.write_text(draw(curves, wanted, Web().query(TOPIC)), "utf-8")
 
 

@@ -117,15 +117,15 @@ def _read(report: Path) -> dict[str, Any]:
 
 def _claims(claims: list[dict[str, Any]]) -> list[str]:
     """Return the claims, those that hold first; undecidable ones are only counted."""
-    told = [
+    lines = [
         f"- **{verdict}**: {claim['text'].rstrip('.')} ({claim['source']}). " + " ".join(claim["evidence"].split())
         for verdict in ORDER[:2]
         for claim in claims
         if claim["verdict"] == verdict
     ]
     open_ = sum(claim["verdict"] == ORDER[2] for claim in claims)
-    more = "more claims" if told else "claims"
-    return [*told, *([f"- {open_} {more} cannot be tested here."] if open_ else []), ""]
+    more = "more claims" if lines else "claims"
+    return [*lines, *([f"- {open_} {more} cannot be tested here."] if open_ else []), ""]
 
 
 def _table(part: dict[str, Any]) -> list[str]:

@@ -117,16 +117,16 @@ def _shoot_content(page: Page, html: str, target: Path) -> None:
 
 def shoot_changes(browser: Browser, out: Path) -> None:
     """Take the screenshot of the changes on a web that ages by some days between crawl and refresh."""
-    late = [0.0]
-    web = ChangingWeb(Web(pages=600, hosts=15, traps=()), lambda: time.time() + late[0], seed=1, start=time.time())
+    ahead = [0.0]
+    web = ChangingWeb(Web(pages=600, hosts=15, traps=()), lambda: time.time() + ahead[0], seed=1, start=time.time())
     with TemporaryDirectory() as name, serve(web, port=PORT, record=False):
         directory = Path(name)
         crawl = ["crawl", web.query(TOPIC), "--seed", web.seeds(TOPIC)[0], "--allow-network", "127.0.0.0/8"]
         in_terminal([*crawl, "--delay", "0.05", "--budget", "150", "--out", "reefs"], 100, directory)
-        late[0] = 4 * 86_400.0
+        ahead[0] = 4 * 86_400.0
         written = in_terminal(["refresh", "reefs", "--all"], 100, directory)
-        told = terminal_page([("lycosa refresh reefs --all", written)], 100)
-        _shoot_content(browser.new_page(), told, out / "terminal-refresh.png")
+        page = terminal_page([("lycosa refresh reefs --all", written)], 100)
+        _shoot_content(browser.new_page(), page, out / "terminal-refresh.png")
 
 
 def main() -> None:
@@ -142,7 +142,7 @@ def main() -> None:
         crawl = ["crawl", web.query(TOPIC), "--seed", web.seeds(TOPIC)[0], "--allow-network", "127.0.0.0/8"]
         crawl += ["--delay", "0.05", "--budget", "300", "--out", "reefs"]
         written = in_terminal(crawl, 100, directory)
-        told = in_terminal(["report", "reefs"], 100, directory).replace(str(directory.resolve()), "/home/you")
+        page = in_terminal(["report", "reefs"], 100, directory).replace(str(directory.resolve()), "/home/you")
         browser = playwright.chromium.launch(executable_path=chromium.strip(), args=["--no-sandbox"])
         source = directory / "reefs" / "report.html"
         shoot(browser, source, out / "report-light.png", (1280, 1480), color_scheme="light")
@@ -152,7 +152,7 @@ def main() -> None:
             commands = (
                 [shown]
                 if columns == 40
-                else [(f"lycosa {shlex.join(crawl)}", written), ("lycosa report reefs", told), shown]
+                else [(f"lycosa {shlex.join(crawl)}", written), ("lycosa report reefs", page), shown]
             )
             html = terminal_page(commands, columns)
             _shoot_content(browser.new_page(), html, out / f"terminal-{columns}.png")

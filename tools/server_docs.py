@@ -80,7 +80,7 @@ class Call:
         return f"{self.method} /api/v1{re.sub(r'[$]([A-Z]+)', lambda name: '{' + name[1].lower() + '}', self.path)}"
 
     @property
-    def answer(self) -> Any:
+    def response(self) -> Any:
         """The response as data, without abbreviations; None if it is not JSON."""
         plain = re.sub(r",\s*\.\.\.(?=\s*[\]}])", "", self.shown).strip()
         return json.loads(plain) if plain[:1] in ("{", "[") else None
@@ -191,29 +191,29 @@ class Running:
     base: str
     web: ChangingWeb
     port: int
-    late: list[float]
+    clock_offset: list[float]
     """Seconds by which the web's clock is ahead."""
     token: str = ""
 
-    def ask(self, method: str, path: str, body: Any = None, token: str = "") -> Any:
+    def request_json(self, method: str, path: str, body: Any = None, token: str = "") -> Any:
         """Send a request to the API and return its response."""
         data = None if body is None else json.dumps(body).encode()
         head = {"Content-Type": "application/json"}
         if token or self.token:
             head["Authorization"] = f"Bearer {token or self.token}"
         request = urllib.request.Request(f"{self.base}/api/v1{path}", data, head, method=method)
-        with _direct().open(request, timeout=60) as answer:
-            text = answer.read()
+        with _direct().open(request, timeout=60) as response:
+            text = response.read()
         return json.loads(text) if text else None
 
     def wait(self, crawl: str) -> None:
         """Wait until a crawl has ended."""
         for _ in range(600):
-            state = self.ask("GET", f"/crawls/{crawl}")["state"]
+            state = self.request_json("GET", f"/crawls/{crawl}")["state"]
             if state in ("finished", "stopped"):
                 return
             if state == "failed":
-                raise SystemExit(self.ask("GET", f"/crawls/{crawl}")["reason"])
+                raise SystemExit(self.request_json("GET", f"/crawls/{crawl}")["reason"])
             time.sleep(0.2)
         raise SystemExit("the crawl did not end")
 
@@ -226,8 +226,8 @@ def _direct(*handlers: urllib.request.BaseHandler) -> urllib.request.OpenerDirec
 @contextmanager
 def running(delay: float = 0.05) -> Iterator[Running]:
     """Start a changing web, a server that may crawl it, and an admin."""
-    late = [0.0]
-    web = ChangingWeb(Web(traps=()), lambda: time.time() + late[0], seed=1, start=time.time())
+    clock_offset = [0.0]
+    web = ChangingWeb(Web(traps=()), lambda: time.time() + clock_offset[0], seed=1, start=time.time())
     with TemporaryDirectory() as directory, serve(web, port=_port(), record=False) as serving:
         command = [sys.executable, "-m", "lycosa", "serve", f"{directory}/data", "--port", "0", "--quiet"]
         command += ["--allow-network", "127.0.0.0/8", "--delay", str(delay), "--contact", "crawl@example.org"]
@@ -236,7 +236,7 @@ def running(delay: float = 0.05) -> Iterator[Running]:
                 assert process.stdout is not None
                 link = next(line for line in process.stdout if "/join#" in line).strip()
                 base, _, code = link.partition("/join#")
-                yield Running(base, web, serving.port, late, _admin(base, code))
+                yield Running(base, web, serving.port, clock_offset, _admin(base, code))
             finally:
                 process.send_signal(signal.SIGTERM)
                 process.wait(30)
@@ -260,8 +260,8 @@ def _admin(base: str, code: str) -> str:
     def post(path: str, body: Any, csrf: str = "") -> Any:
         head = {"Content-Type": "application/json", "X-CSRF-Token": csrf}
         request = urllib.request.Request(f"{base}/api/v1{path}", json.dumps(body).encode(), head)
-        with opener.open(request, timeout=60) as answer:
-            return json.load(answer)
+        with opener.open(request, timeout=60) as response:
+            return json.load(response)
 
     csrf = post("/invitations/accept", {"code": code, "name": "Ada", "password": PASSWORD})["csrf"]
     scopes = ["read", "feedback", "write", "run", "account", "admin", "metrics"]
@@ -276,17 +276,17 @@ def run_calls(server: Running, text: str, *, check: bool) -> tuple[str, list[str
     def run(call: Call) -> str:
         typed = call.typed.replace(f":{WEB_PORT}", f":{server.port}")
         if "refresh" in call.path:
-            server.late[0] += 4 * 86_400.0
+            server.clock_offset[0] += 4 * 86_400.0
         before = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
         environment = {**before, **known}
-        told = subprocess.run(["bash", "-c", typed], capture_output=True, text=True, env=environment, check=True)
-        answered = told.stdout.replace(f":{server.port}", f":{WEB_PORT}").replace(server.base, PUBLIC)
+        result = subprocess.run(["bash", "-c", typed], capture_output=True, text=True, env=environment, check=True)
+        answered = result.stdout.replace(f":{server.port}", f":{WEB_PORT}").replace(server.base, PUBLIC)
         if not answered.lstrip().startswith(("{", "[")):
             lacking = set(EVENT.findall(call.shown)) - set(EVENT.findall(answered))
             wrong.extend(f"{call.method} {call.path}: no event {name!r}" for name in lacking)
             return _shortened(answered)
         real = json.loads(answered)
-        found = unlike(call.answer, real)
+        found = unlike(call.response, real)
         name = NAMES.get(f"{call.method} {call.path}")
         if name and name[1] in real:
             known[name[0]] = real[name[1]]
@@ -332,9 +332,9 @@ def routes() -> str:
         guards = [part.call for part in route.dependant.dependencies if hasattr(part.call, "access")]
         ((_, mode, scope),) = [guard.access for guard in guards if guard is not None]
         (method,) = sorted(route.methods or ["none"])
-        what = (route.description.split("\n\n")[0]).replace("\n", " ").replace("|", "\\|")
+        summary = (route.description.split("\n\n")[0]).replace("\n", " ").replace("|", "\\|")
         may = f"`{scope}`{f', {mode}' if mode in ('edit', 'own') else ''}" if scope else ""
-        found.setdefault(str(route.tags[0]), []).append(f"| `{method} {route.path}` | {what} | {may} |")
+        found.setdefault(str(route.tags[0]), []).append(f"| `{method} {route.path}` | {summary} | {may} |")
     head = "| {} | what it does | scope |\n|---|---|---|\n"
     return "\n".join(head.format(f"**{tag}**") + "\n".join(rows) + "\n" for tag, rows in found.items())
 
@@ -353,11 +353,11 @@ def main() -> None:
     if not given.pictures:
         text = GUIDE.read_text("utf-8")
         with running() as server:
-            made, wrong = run_calls(server, text, check=given.check)
+            text, wrong = run_calls(server, text, check=given.check)
         if wrong:
-            raise SystemExit("\n".join(["docs/api.md shows other answers than the server gives:", *wrong]))
+            raise SystemExit("\n".join(["docs/api.md differs from the responses of the server:", *wrong]))
         if not given.check:
-            GUIDE.write_text(ROUTES.sub(lambda _: routes(), made), "utf-8")
+            GUIDE.write_text(ROUTES.sub(lambda _: routes(), text), "utf-8")
     if not (given.check or given.calls):
         from server_pictures import take
 

@@ -62,10 +62,10 @@ def _take(server: Running, browser: Browser, out: Path) -> None:
     _keep(page, out / "serve-new.png", 1300)
 
     settings = {"words": "coral reef bleaching", "seeds": [seed], "budget": 400}
-    interest = server.ask("POST", "/interests", {"name": "Coral reefs", "settings": settings})["id"]
-    crawl = server.ask("POST", f"/interests/{interest}/crawls")["id"]
+    interest = server.request_json("POST", "/interests", {"name": "Coral reefs", "settings": settings})["id"]
+    crawl = server.request_json("POST", f"/interests/{interest}/crawls")["id"]
     page.goto(f"{server.base}/interests/{interest}#live")
-    while server.ask("GET", f"/crawls/{crawl}")["pages"] < 320:
+    while server.request_json("GET", f"/crawls/{crawl}")["pages"] < 320:
         time.sleep(0.1)
     page.evaluate("window.scrollTo(0, 0)")
     _keep(page, out / "serve-live.png", 1240)
@@ -78,8 +78,8 @@ def _take(server: Running, browser: Browser, out: Path) -> None:
     _show(server, page, interest, "feedback")
     _keep(page, out / "serve-feedback.png", 900)
 
-    server.late[0] += DAYS * 86_400.0
-    server.ask("POST", f"/crawls/{crawl}/refresh")
+    server.clock_offset[0] += DAYS * 86_400.0
+    server.request_json("POST", f"/crawls/{crawl}/refresh")
     server.wait(crawl)
     _show(server, page, interest, "changes")
     _open_a_change(server, page, interest)
@@ -106,26 +106,26 @@ def _show(server: Running, page: Page, interest: str, part: str) -> None:
 
 def _label(server: Running, interest: str, crawl: str) -> None:
     """Label pages by the web's truth where the judge is least certain."""
-    found = server.ask("GET", f"/crawls/{crawl}/pages?limit=200")["pages"]
-    others = server.ask("GET", f"/crawls/{crawl}/pages?limit=100&found=false")["pages"]
+    found = server.request_json("GET", f"/crawls/{crawl}/pages?limit=200")["pages"]
+    others = server.request_json("GET", f"/crawls/{crawl}/pages?limit=100&found=false")["pages"]
     pages = {page["url"]: page["score"] for page in [*found, *others]}
     good = sorted((url for url in pages if server.web.topic(url) == TOPIC), key=lambda url: pages[url])
     bad = sorted((url for url in pages if server.web.topic(url) != TOPIC), key=lambda url: -pages[url])
     for url in good[:LABELS]:
-        server.ask("PUT", f"/interests/{interest}/feedback", {"url": url, "label": "yes"})
+        server.request_json("PUT", f"/interests/{interest}/feedback", {"url": url, "label": "yes"})
     for url in bad[:LABELS]:
-        server.ask("PUT", f"/interests/{interest}/feedback", {"url": url, "label": "no"})
-    while server.ask("GET", f"/crawls/{crawl}")["judging"]:  # wait until the judge has learned
+        server.request_json("PUT", f"/interests/{interest}/feedback", {"url": url, "label": "no"})
+    while server.request_json("GET", f"/crawls/{crawl}")["judging"]:  # wait until the judge has learned
         time.sleep(0.3)
 
 
 def _open_a_change(server: Running, page: Page, interest: str) -> None:
     """Unfold the smallest change with both added and removed text."""
-    told = server.ask("GET", f"/interests/{interest}/changes?since=0&limit=100")
+    listed = server.request_json("GET", f"/interests/{interest}/changes?since=0&limit=100")
     best: tuple[int, str] | None = None
-    for change in told["changes"]:
+    for change in listed["changes"]:
         if change["what"] == "changed" and change["old"] and change["magnitude"] >= 0.02:
-            words = server.ask("GET", f"/crawls/{told['crawl']}/diff?url={quote(change['url'])}")["words"]
+            words = server.request_json("GET", f"/crawls/{listed['crawl']}/diff?url={quote(change['url'])}")["words"]
             size = words["removed"] + words["added"] + words["moved"]
             if min(words["removed"], words["added"]) >= 5 and (best is None or size < best[0]):
                 best = size, change["title"]

@@ -98,12 +98,14 @@ class _Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attrs}
-        self.names |= {told[name] for name in ("id", "name") if name in told}
-        if tag == "a" and "href" in told:
-            self.links.append(told["href"])
+        values = {name: value or "" for name, value in attrs}
+        self.names |= {values[name] for name in ("id", "name") if name in values}
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
         elif tag != "meta":
-            self.loads += [told[name] for name in ("src", "href") if name in told and told.get("rel") != "canonical"]
+            self.loads += [
+                values[name] for name in ("src", "href") if name in values and values.get("rel") != "canonical"
+            ]
 
 
 def problems(site: Path) -> Iterator[str]:

@@ -79,7 +79,7 @@ class Checks:
 
     def while_running(self) -> Iterator[str]:
         """Errors reported by the processes themselves."""
-        self.counts["API responses"] = sum(self.journal.answers.values())
+        self.counts["API responses"] = sum(self.journal.responses.values())
         yield from self.journal.broken
         for crawl, visits in self.visits.items():
             yield from (f"{crawl}: {visit.node}: {visit.note}" for visit in visits if visit.outcome == "crashed")

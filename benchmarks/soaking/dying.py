@@ -66,11 +66,11 @@ class Disk:
 
         running.shutil = SimpleNamespace(disk_usage=measured)  # type: ignore[assignment]
 
-    def fill(self, room: int, reported: bool) -> None:
-        """Refuse writes beyond `room` bytes in a file."""
+    def fill(self, max_bytes: int, reported: bool) -> None:
+        """Refuse writes beyond `max_bytes` bytes in a file."""
         self._reported = reported
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, most))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, most))
 
     def empty(self) -> None:
         self._reported = False

@@ -51,7 +51,7 @@ class Journal:
     stopped: list[tuple[float, str]] = field(default_factory=list)
     """Crawls ended by a full disk, with their messages."""
     stderr: list[str] = field(default_factory=list)
-    answers: Counter[int] = field(default_factory=Counter)
+    responses: Counter[int] = field(default_factory=Counter)
     """Responses of the API by status."""
     interests: dict[str, int] = field(default_factory=dict)
     labels: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Journal:
             case ["stderr", line]:
                 self.stderr.append(line)
             case ["api", status]:
-                self.answers[status] += 1
+                self.responses[status] += 1
             case ["interest", key, person]:
                 self.interests[key] = person
             case ["labelling", interest, url, label]:

@@ -36,11 +36,11 @@ class Caller:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=base, headers=headers)
 
-    async def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
+    async def call(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
         """Send one request; return its status and its content."""
-        answer = await self.client.request(method, PREFIX + path, json=body, params=query or None)
-        kind = answer.headers.get("content-type", "")
-        return answer.status_code, answer.json() if answer.content and kind.startswith("application/json") else None
+        reply = await self.client.request(method, PREFIX + path, json=body, params=query or None)
+        kind = reply.headers.get("content-type", "")
+        return reply.status_code, reply.json() if reply.content and kind.startswith("application/json") else None
 
     async def close(self) -> None:
         await self.client.aclose()
@@ -52,15 +52,15 @@ async def sign_up(app: FastAPI, base: str, number: int) -> str:
     _, code = accounts.invite(site.database, site.clock(), "member")
     visitor = Caller(app, base)
     name = f"Person {number}"
-    status, content = await visitor.ask(
+    status, content = await visitor.call(
         "POST", "/invitations/accept", {"code": code, "name": name, "password": PASSWORD}
     )
     assert status == 201, content
     visitor.client.headers["X-CSRF-Token"] = content["csrf"]
-    status, made = await visitor.ask("POST", "/me/tokens", {"name": "soak", "scopes": SCOPES, "days": None})
-    assert status == 201, made
+    status, created = await visitor.call("POST", "/me/tokens", {"name": "soak", "scopes": SCOPES, "days": None})
+    assert status == 201, created
     await visitor.close()
-    return str(made["token"])
+    return str(created["token"])
 
 
 class Person:
@@ -91,9 +91,9 @@ class Person:
             except httpx.HTTPError as error:
                 self.report(["broken", f"person {self.number}: {type(error).__name__}: {error}"])
 
-    async def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
+    async def call(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
         """Send one request; report an unexpected response."""
-        status, content = await self.me.ask(method, path, body, **query)
+        status, content = await self.me.call(method, path, body, **query)
         self.report(["api", status])
         if status not in PERMITTED:
             self.report(["broken", f"person {self.number}: {method} {path} {body}: {status} {content}"])
@@ -101,7 +101,7 @@ class Person:
 
     async def act(self) -> None:
         """Do one random action."""
-        status, interests = await self.ask("GET", "/interests")
+        status, interests = await self.call("GET", "/interests")
         if status != 200:
             return
         mine = [interest for interest in interests if interest["mode"] == "own"]
@@ -111,7 +111,7 @@ class Person:
         interest = self.random.choice(mine)
         crawl = interest["crawl"]
         if crawl is None:
-            await self.ask("POST", f"/interests/{interest['id']}/crawls", {})
+            await self.call("POST", f"/interests/{interest['id']}/crawls", {})
             return
         await self.random.choice(
             (self.view, self.view, self.label_page, self.label_page, self.control, self.change, self.share, self.search,
@@ -128,31 +128,31 @@ class Person:
         }
         revisit_every = self.random.choice(("", "12h", "1d", "1d", "2d"))
         name = f"{topic} {self.random.randrange(1000)}"
-        status, made = await self.ask(
+        status, created = await self.call(
             "POST", "/interests", {"name": name, "settings": settings, "revisit_every": revisit_every}
         )
         if status == 201:
-            self.report(["interest", made["id"], self.number])
-            await self.ask("POST", f"/interests/{made['id']}/crawls", {})
+            self.report(["interest", created["id"], self.number])
+            await self.call("POST", f"/interests/{created['id']}/crawls", {})
 
     async def view(self, interest: Any, crawl: Any) -> None:
         """View pages, changes, and one page in the reader."""
-        status, content = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=10)
-        await self.ask("GET", f"/interests/{interest['id']}/changes")
+        status, content = await self.call("GET", f"/crawls/{crawl['id']}/pages", limit=10)
+        await self.call("GET", f"/interests/{interest['id']}/changes")
         if status == 200 and content["pages"]:
             url = self.random.choice(content["pages"])["url"]
-            await self.ask("GET", f"/crawls/{crawl['id']}/page", url=url)
-            await self.ask("GET", f"/crawls/{crawl['id']}/reader", url=url)
+            await self.call("GET", f"/crawls/{crawl['id']}/page", url=url)
+            await self.call("GET", f"/crawls/{crawl['id']}/reader", url=url)
 
     async def label_page(self, interest: Any, crawl: Any) -> None:
         """Label a page. An acknowledged label must never be lost."""
-        status, content = await self.ask("GET", f"/crawls/{crawl['id']}/pages", limit=20, relevant=False)
+        status, content = await self.call("GET", f"/crawls/{crawl['id']}/pages", limit=20, relevant=False)
         if status != 200 or not content["pages"]:
             return
         url = self.random.choice(content["pages"])["url"]
         label = self.random.choice(("yes", "no"))
         self.report(["labelling", interest["id"], url, label])
-        status, _ = await self.ask("PUT", f"/interests/{interest['id']}/feedback", {"url": url, "label": label})
+        status, _ = await self.call("PUT", f"/interests/{interest['id']}/feedback", {"url": url, "label": label})
         if status == 200:
             self.report(["labelled", interest["id"], url, label])
 
@@ -160,37 +160,37 @@ class Person:
         """Pause, resume, extend, refresh or restart the crawl."""
         action = self.random.choice(("pause", "resume", "resume", "stop", "refresh", "more", "again"))
         if action == "more":
-            await self.ask("POST", f"/crawls/{crawl['id']}/more", {"pages": self.random.randrange(1, 20)})
+            await self.call("POST", f"/crawls/{crawl['id']}/more", {"pages": self.random.randrange(1, 20)})
         elif action == "again":
-            await self.ask("POST", f"/interests/{interest['id']}/crawls", {})
+            await self.call("POST", f"/interests/{interest['id']}/crawls", {})
         else:
-            await self.ask("POST", f"/crawls/{crawl['id']}/{action}")
+            await self.call("POST", f"/crawls/{crawl['id']}/{action}")
 
     async def change(self, interest: Any, crawl: Any) -> None:
         """Change the threshold or the revisit interval."""
         if self.random.random() < 0.5:
-            await self.ask(
+            await self.call(
                 "PATCH", f"/interests/{interest['id']}", {"threshold": round(self.random.uniform(0.2, 0.8), 2)}
             )
         else:
-            await self.ask(
+            await self.call(
                 "PATCH", f"/interests/{interest['id']}", {"revisit_every": self.random.choice(("", "12h", "1d"))}
             )
 
     async def share(self, interest: Any, crawl: Any) -> None:
         """Share the interest, and export the person's own data."""
         other = f"Person {self.random.randrange(PEOPLE)}"
-        await self.ask("PUT", f"/interests/{interest['id']}/shares", {"name": other, "mode": "read"})
+        await self.call("PUT", f"/interests/{interest['id']}/shares", {"name": other, "mode": "read"})
 
     async def search(self, interest: Any, crawl: Any) -> None:
         """Search for a word of the topic."""
         words = interest["settings"]["words"].split() or ["coral"]
-        await self.ask("GET", f"/crawls/{crawl['id']}/search", q=self.random.choice(words))
+        await self.call("GET", f"/crawls/{crawl['id']}/search", q=self.random.choice(words))
 
     async def probe(self, interest: Any, crawl: Any) -> None:
         """Try to access another person's data, which must be neither visible nor changeable."""
         for other in self.random.sample(self.others, min(3, len(self.others))):
-            status, content = await self.me.ask("DELETE", f"/interests/{other}")
+            status, content = await self.me.call("DELETE", f"/interests/{other}")
             self.report(["api", status])
             if status not in (403, 404, 429, 503, 507):
                 self.report(["broken", f"person {self.number} could delete {other}: {status} {content}"])
@@ -199,4 +199,4 @@ class Person:
         """Occasionally delete an interest."""
         if self.random.random() < 0.2:
             self.report(["deleting", interest["id"]])
-            await self.ask("DELETE", f"/interests/{interest['id']}")
+            await self.call("DELETE", f"/interests/{interest['id']}")

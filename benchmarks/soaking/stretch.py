@@ -52,7 +52,7 @@ class Full:
 
     start: float
     end: float
-    room: int
+    max_bytes: int
     reported: bool
 
 
@@ -178,7 +178,7 @@ def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
     secrets.token_hex = lambda size=16: ids.randbytes(size).hex()  # type: ignore[assignment, misc]  # same seed, same ids
     sys.stderr = _Lines(report)  # type: ignore[assignment]
 
-    def made() -> InlineLoop:
+    def new_loop() -> InlineLoop:
         nonlocal loop
         loop = InlineLoop(plan.start)
         return loop
@@ -194,7 +194,7 @@ def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
             die(report)
         report(["ended", asyncio.get_running_loop().time()])
 
-    with asyncio.Runner(loop_factory=made) as runner:
+    with asyncio.Runner(loop_factory=new_loop) as runner:
         runner.run(main())
 
 
@@ -208,7 +208,7 @@ def _schedule_failures(plan: Plan, report: Report) -> None:
         at(plan.end, lambda: die_in_a_write(report))
     disk = Disk()
     if (full := plan.full) is not None:
-        at(full.start, lambda: disk.fill(full.room, full.reported))
+        at(full.start, lambda: disk.fill(full.max_bytes, full.reported))
         at(full.end, disk.empty)
 
 
