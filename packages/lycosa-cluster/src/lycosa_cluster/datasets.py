@@ -96,10 +96,10 @@ def read_warc(paths: str | Path | Sequence[str | Path], *, text: bool = True) ->
     if not files:
         raise InputError("missing-file", f"no such WARC file: {', '.join(map(str, named))}")
     rows = [{"path": str(file)} for file in dict.fromkeys(files)]
-    return data.from_items(rows, override_num_blocks=len(rows)).flat_map(_Answers(text))
+    return data.from_items(rows, override_num_blocks=len(rows)).flat_map(_Responses(text))
 
 
-class _Answers:
+class _Responses:
     """Reader of a WARC file in a task of Ray Data."""
 
     def __init__(self, text: bool) -> None:
@@ -110,24 +110,24 @@ class _Answers:
             for held in recording.archives:
                 for at in np.argsort(held.index.columns["offset"], kind="stable").tolist():
                     try:
-                        answer = held.read(at)
-                        if answer.revisit:
-                            answer = recording.answer(answer.url, [Spot(held, at)]) or answer
+                        response = held.read(at)
+                        if response.revisit:
+                            response = recording.response(response.url, [Spot(held, at)]) or response
                     except Damaged:
                         continue
-                    yield self._row(answer, held.path.name)
+                    yield self._row(response, held.path.name)
 
-    def _row(self, answer: Any, file: str) -> dict[str, Any]:
-        kind = answer.header(b"content-type")
+    def _row(self, response: Any, file: str) -> dict[str, Any]:
+        kind = response.header(b"content-type")
         try:
-            body, _ = inflate(answer.body, answer.header(b"content-encoding"), MAX_BODY_BYTES)
+            body, _ = inflate(response.body, response.header(b"content-encoding"), MAX_BODY_BYTES)
         except BadEncoding:
             body = b""
         page = Page("ok")
         if self.text and body and kind.partition(";")[0].strip().lower() in html.HTML:
-            page = page_in(answer, answer.url)
+            page = page_in(response, response.url)
         return {
-            "url": answer.url, "date": datetime.fromtimestamp(answer.date / 1e6, UTC), "status": answer.status,
-            "content_type": kind, "body": bytes(body), "revisit": answer.revisit, "warc_file": file,
+            "url": response.url, "date": datetime.fromtimestamp(response.date / 1e6, UTC), "status": response.status,
+            "content_type": kind, "body": bytes(body), "revisit": response.revisit, "warc_file": file,
             "title": page.title, "language": page.language, "text": page.main or page.text,
         }  # fmt: skip

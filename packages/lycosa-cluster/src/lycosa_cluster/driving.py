@@ -11,7 +11,7 @@ from typing import Any
 
 from lycosa.core.types import Visit
 from lycosa_cluster.coordinator import SMALL_CRAWL_PAGES, SUPERSEDED
-from lycosa_cluster.leasing import ANSWER_TIMEOUT_SECONDS, LeaseTerm
+from lycosa_cluster.leasing import REPLY_TIMEOUT_SECONDS, LeaseTerm
 from lycosa_cluster.messages import Grant
 from lycosa_cluster.shard import Shard
 
@@ -93,11 +93,11 @@ async def _rest(shard: Shard) -> None:
 
 
 async def _report(shard: Shard, call: Call) -> None:
-    asked = shard.engine.clock()
+    sent_at = shard.engine.clock()
     grant: Grant = await call(COORDINATOR, "report", shard.report())
     if grant.over == SUPERSEDED:
         raise Superseded(f"shard {shard.number}: {SUPERSEDED}")
-    shard.accept(grant, asked)
+    shard.accept(grant, sent_at)
 
 
 async def _sending(shard: Shard, receiver: int, call: Call) -> None:
@@ -127,13 +127,13 @@ async def _leasing(shard: Shard, owner: int, call: Call) -> None:
     leases = shard.leases
     while True:
         await leases.wanted[owner].wait()
-        requests, asked = leases.take_requests(owner), shard.engine.clock()
+        requests, sent_at = leases.take_requests(owner), shard.engine.clock()
         try:
-            async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):  # covers a restart of the called process
+            async with asyncio.timeout(REPLY_TIMEOUT_SECONDS):  # covers a restart of the called process
                 terms: list[LeaseTerm] = await call(owner, "lease", shard.number, requests)
         except (Unreachable, TimeoutError):
             leases.handle_failure(owner, requests)
             await asyncio.sleep(RETRY_SECONDS)
         else:
-            if not leases.handle_answer(owner, requests, terms, asked):
+            if not leases.handle_response(owner, requests, terms, sent_at):
                 await asyncio.sleep(RETRY_SECONDS)

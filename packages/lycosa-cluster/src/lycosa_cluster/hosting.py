@@ -80,7 +80,7 @@ class ShardHost:
         self.authority = self.ledger = None
         if max_in_flight is not None:
             self.authority = SharedPoliteness(self.clock, started_at=self.clock(), max_in_flight=max_in_flight)
-            self.ledger = Ledger(made=self.clock())
+            self.ledger = Ledger(created=self.clock())
         self._shards: dict[str, Shard] = {}
         self._tasks: dict[str, asyncio.Task[dict[str, Any]]] = {}
         self._over: OrderedDict[str, None] = OrderedDict()

@@ -25,7 +25,7 @@ INTEREST_SECONDS = 30.0  # seconds after its last lease request in which a shard
 # intervals of checks by a waiting request, and by a host whose address others wait for
 RECHECK_SECONDS, BUSY_RECHECK_SECONDS = 0.05, 0.25
 RETRY_SECONDS = 1.0  # pause before a repeated lease request, after no response or no lease
-ANSWER_TIMEOUT_SECONDS = 2.0  # timeout of a lease request
+REPLY_TIMEOUT_SECONDS = 2.0  # timeout of a lease request
 MAX_ADDRESSES = 100_000  # maximum number of addresses remembered without a lease
 
 
@@ -36,7 +36,7 @@ class _Address:
     holder: int = -1
     begin: float = 0.0
     end: float = 0.0  # end of the last lease
-    asked: dict[int, float] = field(default_factory=dict)  # time of each shard's last request
+    requested_at: dict[int, float] = field(default_factory=dict)  # time of each shard's last request
     next: int = -1  # shard refused as too early, which gets the next lease as long as it repeats its request
 
 
@@ -50,15 +50,15 @@ class Ledger:
     ((0.0, 1.25), (1.25, 0.75))
     """
 
-    def __init__(self, pause: float = 0.0, made: float = NEVER) -> None:
-        self.pause, self.made = pause, made
+    def __init__(self, pause: float = 0.0, created: float = NEVER) -> None:
+        self.pause, self.created = pause, created
         self.since = 0.0  # earliest start of the first lease, as a previous owner may have granted some
         self._known: dict[str, _Address] = {}
 
     def open(self, pause: float, free_from: float) -> None:
         """Register a crawl whose previous process had a lease until `free_from`; the longest delay applies."""
         self.pause = max(self.pause, pause)
-        self.since = max(self.since, min(free_from, self.made + LEASE_SECONDS) + self.pause)
+        self.since = max(self.since, min(free_from, self.created + LEASE_SECONDS) + self.pause)
 
     def lease(self, shard: int, request: LeaseRequest, now: float, until: float) -> LeaseTerm:
         """Lease an address to a shard, at most until `until`."""
@@ -66,10 +66,11 @@ class Ledger:
         if len(self._known) > MAX_ADDRESSES:
             self._known = {name: one for name, one in self._known.items() if one.end > now}
         known = self._known.setdefault(address, _Address())
-        others = any(other != shard and at > now - INTEREST_SECONDS for other, at in known.asked.items())
-        alone = not others and known.asked.get(shard, -NEVER) > now - INTEREST_SECONDS
-        known.asked[shard] = now
-        if known.next not in (-1, shard) and known.asked[known.next] > now - ANSWER_TIMEOUT_SECONDS - 2 * RETRY_SECONDS:
+        others = any(other != shard and at > now - INTEREST_SECONDS for other, at in known.requested_at.items())
+        alone = not others and known.requested_at.get(shard, -NEVER) > now - INTEREST_SECONDS
+        known.requested_at[shard] = now
+        patience = REPLY_TIMEOUT_SECONDS + 2 * RETRY_SECONDS
+        if known.next not in (-1, shard) and known.requested_at[known.next] > now - patience:
             return 0.0, 0.0
         # A holder that requests another lease has used up its own.
         begin = max(now, self.since, known.begin if known.holder == shard else known.end)
@@ -105,8 +106,8 @@ class Leases:
         self._held: dict[str, _Lease] = {}
         self._waiting: dict[str, dict[str, float]] = {}  # by address: last check of each waiting request
         self._slack: dict[int, float] = {}  # by owner: round-trip time
-        self._silent: dict[int, float] = {}  # by owner: time of its first failure in a row
-        self.asked = 0
+        self._failing_since: dict[int, float] = {}  # by owner: time of its first failure in a row
+        self.requests_sent = 0
 
     @property
     def pause(self) -> float:
@@ -128,7 +129,7 @@ class Leases:
         """
         held = self._held.get(address)
         if held is None or max(at, held.begin) > held.last:
-            held = self._ask(address, name)
+            held = self._lease_or_request(address, name)
             if held is None or max(at, held.begin) > held.last:
                 return self._wait(address, name) + RECHECK_SECONDS, -NEVER, 0.0
         if (waiting := self._waiting.get(address)) is not None:
@@ -144,7 +145,7 @@ class Leases:
         self._waiting[address] = {**waiting, name: now}
         return now
 
-    def _ask(self, address: str, name: str) -> _Lease | None:
+    def _lease_or_request(self, address: str, name: str) -> _Lease | None:
         """Lease our own address at once; note a request to another owner and return None."""
         owner = self.owners.of(address)
         if owner != self.number:
@@ -155,7 +156,7 @@ class Leases:
         term = self.ledger.lease(self.number, (address, 1, RECHECK_SECONDS), now, self._until(now))
         return self._hold(address, now, now, term)
 
-    def _hold(self, address: str, asked: float, now: float, term: LeaseTerm) -> _Lease | None:
+    def _hold(self, address: str, sent_at: float, now: float, term: LeaseTerm) -> _Lease | None:
         """Store a granted lease.
 
         It begins when the response arrives and ends as if it had begun with our request, so it is always within the
@@ -166,7 +167,7 @@ class Leases:
             return None
         if len(self._held) > MAX_ADDRESSES:
             self._held = {name: one for name, one in self._held.items() if one.end > now}
-        begin, end = now + wait, asked + wait + seconds
+        begin, end = now + wait, sent_at + wait + seconds
         self._held[address] = _Lease(begin, end - self.pause, end - self.pause / 2, self.pause)
         return self._held[address]
 
@@ -183,20 +184,20 @@ class Leases:
         """Return the noted lease requests to an owner."""
         self.wanted[owner].clear()
         requests, self._requests[owner] = self._requests[owner], {}
-        self.asked += 1
+        self.requests_sent += 1
         slack = self._slack.get(owner, RECHECK_SECONDS)
         return [(address, len(names), slack) for address, names in requests.items()]
 
-    def handle_answer(self, owner: int, requests: list[LeaseRequest], terms: list[LeaseTerm], asked: float) -> bool:
-        """Process an owner's response to a request sent at `asked`; return whether all leases were granted."""
+    def handle_response(self, owner: int, requests: list[LeaseRequest], terms: list[LeaseTerm], sent_at: float) -> bool:
+        """Process an owner's response to a request sent at `sent_at`; return whether all leases were granted."""
         now = self.clock()
-        self._slack[owner] = min(ANSWER_TIMEOUT_SECONDS, 2.0 * (now - asked) + RECHECK_SECONDS)
+        self._slack[owner] = min(REPLY_TIMEOUT_SECONDS, 2.0 * (now - sent_at) + RECHECK_SECONDS)
         if not terms:
             self.handle_failure(owner, requests)
             return False
-        self._silent.pop(owner, None)
+        self._failing_since.pop(owner, None)
         for (address, _, _), term in zip(requests, terms, strict=True):
-            self._hold(address, asked, now, term)
+            self._hold(address, sent_at, now, term)
             self._requests[owner].pop(address, None)  # waiting requests check the leases, and request others
         if not self._requests[owner]:
             self.wanted[owner].clear()
@@ -209,7 +210,7 @@ class Leases:
         attempt.
         """
         now = self.clock()
-        if now < self._silent.setdefault(owner, now) + LEASE_SECONDS + self.pause:
+        if now < self._failing_since.setdefault(owner, now) + LEASE_SECONDS + self.pause:
             return
         for address, _, _ in requests:
             self._held[address] = _Lease(now, now + RETRY_SECONDS, now + RETRY_SECONDS, self.pause * self.owners.shards)

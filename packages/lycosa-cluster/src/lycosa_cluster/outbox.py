@@ -178,7 +178,7 @@ def messages(
         for source in visit.data.get("sources", ()):
             if (owner := owners.of(source)) != shard:
                 sources.setdefault(owner, []).append(source)
-    made = {}
+    messages_by_owner = {}
     for owner in sorted({*chosen, *sources}):
         page = Visit(
             visit.node, visit.kind, visit.outcome, visit.pick, visit.arm, retry_at=visit.retry_at, hops=visit.hops,
@@ -187,8 +187,8 @@ def messages(
             data={"sources": sources[owner]} if owner in sources else {},
             terms=_WORDLESS, links=_some(visit.links, chosen.get(owner, [])), place=_NOWHERE,
         )  # fmt: skip
-        made[owner] = InboundLinks(shard, number, page, depth, visit.hops, seed, sums)
-    return made
+        messages_by_owner[owner] = InboundLinks(shard, number, page, depth, visit.hops, seed, sums)
+    return messages_by_owner
 
 
 _WORDLESS, _NOWHERE = Terms(), ArchivePlace()

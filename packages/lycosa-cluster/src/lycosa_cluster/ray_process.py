@@ -82,18 +82,18 @@ def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool]
 
     Raises if the cluster has too few cores for all actors, or if `go_on` returns false.
     """
-    begun, late = time.monotonic(), ready
-    while late and go_on():
+    begun, unready = time.monotonic(), ready
+    while unready and go_on():
         if time.monotonic() - begun >= (START_SECONDS if cores(ray) < shards else SLOW_START_SECONDS):
             break
-        _, late = ray.wait(ready, num_returns=len(ready), timeout=1.0)
-        if late and (dead := dead_processes(ray)):
+        _, unready = ray.wait(ready, num_returns=len(ready), timeout=1.0)
+        if unready and (dead := dead_processes(ray)):
             return dead
-    if late and not go_on():
+    if unready and not go_on():
         raise StoreError("stopped before all shards were started")
-    if late:
+    if unready:
         raise StoreError(
-            f"the cluster has room for {max(0, shards - len(late))} of {shards} shards: use fewer (shards=N), or "
+            f"the cluster has room for {max(0, shards - len(unready))} of {shards} shards: use fewer (shards=N), or "
             "add machines"
         )
     return ""
@@ -110,8 +110,8 @@ def dead_processes(ray: Any) -> str:
     """
     node = ray._private.worker._global_node
     dead = {name for name, _ in node.dead_processes()} if node is not None else set()
-    lost = sorted(dead & {"gcs_server", "raylet"})
-    return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} ended" if lost else ""
+    dead_core = sorted(dead & {"gcs_server", "raylet"})
+    return f"{' and '.join(dead_core)} {'has' if len(dead_core) == 1 else 'have'} ended" if dead_core else ""
 
 
 def short(error: Exception) -> str:

@@ -23,9 +23,9 @@ from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import SHARDS, Directory, with_resolved_files
 from lycosa.store.log import SqliteLog, append_labels
 from lycosa.web.urls import Scope
-from lycosa_cluster.asking import Answers, ask
 from lycosa_cluster.driving import COORDINATOR, Unreachable
 from lycosa_cluster.hosting import Hosts, Start
+from lycosa_cluster.initial_requests import InitialResults, fetch_initial
 from lycosa_cluster.splitting import Merger, finish_replacing, make_shards, shard_count, split
 
 T = TypeVar("T")
@@ -75,21 +75,21 @@ class ClusterCrawl:
         directory = log = merger = None
         try:
             await self.hosts.open(lambda: not self._stopping)
-            answers = Answers() if self.request.resuming else await ask(self.request, Answers())
+            results = InitialResults() if self.request.resuming else await fetch_initial(self.request, InitialResults())
             directory = await self._on_files(self._directory)
             log = await self._on_files(directory.log)
             count = self.hosts.count
             options = self.request.options if self.request.resuming else directory.options
             merger = await self._on_files(self._distribute, log, count, options)
             if self.request.resuming:
-                answers = await ask(self.request, await self._on_files(Answers.recorded, log))
-            await self._on_files(answers.record, log)
+                results = await fetch_initial(self.request, await self._on_files(InitialResults.recorded, log))
+            await self._on_files(results.record, log)
             options = self._located(options)
-            options = replace(options, search=[], seeds=list(dict.fromkeys([*options.seeds, *answers.seeds])))
+            options = replace(options, search=[], seeds=list(dict.fromkeys([*options.seeds, *results.seeds])))
             place, labels = str(self.path.absolute()), await self._on_files(_labels, log)
             over = await self._on_files(merger.begin)
             judged = await self._on_files(merger.judged)
-            await self._start(Start(place, count, vars(options), labels, answers.topic_terms, over, judged))
+            await self._start(Start(place, count, vars(options), labels, results.topic_terms, over, judged))
             await self._on_files(self._save_options, directory)
             self._merger = merger
             async with aclosing(self._watch(merger)) as turns:
@@ -203,16 +203,16 @@ class ClusterCrawl:
         """Return the crawl's progress; empty if the coordinator does not respond."""
         stop, choosy = self._stopping or bool(self._failed), self.request.options.choosy
         given = self.session, self.shards, self._slots, choosy, self.budget, stop
-        return dict(await self._ask(COORDINATOR, "progress", *given) or {}) if not self._gone() else {}
+        return dict(await self._call(COORDINATOR, "progress", *given) or {}) if not self._gone() else {}
 
-    async def _ask(self, number: int, method: str, *given: Any) -> Any:
+    async def _call(self, number: int, method: str, *given: Any) -> Any:
         """Call a method of a host; return None if it cannot be reached."""
         with suppress(Unreachable, TimeoutError):
             async with asyncio.timeout(HOST_TIMEOUT_SECONDS):
                 return await self.hosts.call(number, method, *given)
 
-    async def _ask_all(self, method: str, *given: Any) -> list[Any]:
-        return await asyncio.gather(*(self._ask(n, method, self.session, *given) for n in range(self.shards)))
+    async def _call_all(self, method: str, *given: Any) -> list[Any]:
+        return await asyncio.gather(*(self._call(n, method, self.session, *given) for n in range(self.shards)))
 
     async def add_labels(self, labels: Sequence[Label]) -> bool:
         """Record labels in the crawl's own log, then in those of the shards, with retries.
@@ -238,18 +238,18 @@ class ClusterCrawl:
             await self._on_files(merger.settle)
 
     async def query(self, query: Callable[[Engine], T]) -> list[T]:
-        return [summary for summary in await self._ask_all("ask", query) if summary is not None]
+        return [summary for summary in await self._call_all("ask", query) if summary is not None]
 
     async def _end_shards(self) -> None:
         """End all shards in any state, so that no process writes in the directory afterwards."""
         while self._running:
-            await self._ask_all("end")
+            await self._call_all("end")
             done, left = await asyncio.wait(self._running, timeout=HOST_TIMEOUT_SECONDS)
             self._running = list(left)
             for run in done:
                 run.exception()  # retrieve the exception to avoid a warning of asyncio
         if self.shards and not self._gone():
-            await self._ask(COORDINATOR, "end", self.session)
+            await self._call(COORDINATOR, "end", self.session)
 
 
 def _labels(log: SqliteLog) -> list[Label]:

@@ -110,11 +110,11 @@ class Shard:
             level, engine.strategy.proportional,
         )  # fmt: skip
 
-    def accept(self, grant: Grant, asked: float) -> None:
+    def accept(self, grant: Grant, sent_at: float) -> None:
         """Apply a grant; its lease begins at the time of the request."""
         allowance, now = self.allowance, self.engine.clock()
         self.total = max(self.total, grant.total)
-        until = asked + grant.seconds
+        until = sent_at + grant.seconds
         events: list[Event] = []
         renewed = not grant.over and until > now and self._until < now + grant.seconds / 2
         if renewed:

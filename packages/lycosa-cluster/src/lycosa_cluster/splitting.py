@@ -60,8 +60,8 @@ def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make
                 sharing.distribute(event)
             sharing.finish()
         ends = {str(part.number): part.end for part in parts}
-        about = {"split": uuid.uuid4().hex, **ends} if parts else {PREVIOUS_SHARDS: shard_count(directory)}
-        (directory / NEW / SPLIT).write_text(json.dumps(about), "utf-8")
+        facts = {"split": uuid.uuid4().hex, **ends} if parts else {PREVIOUS_SHARDS: shard_count(directory)}
+        (directory / NEW / SPLIT).write_text(json.dumps(facts), "utf-8")
         _collect_archives(directory)
         if (directory / SHARDS).exists():
             (directory / SHARDS).rename(directory / OLD)
@@ -242,13 +242,13 @@ class Merger:
         self.cursors = {shard: int(cursors.get(str(shard), 0)) for shard in range(shards)}
         self._number: dict[str, int] = {}  # number of each word in this log
         self._words: dict[int, list[int]] = {}  # by shard: this log's numbers of its words
-        self._lost: list[str] = []  # numbered words that this log lacks, added to the next visit
+        self._missing_words: list[str] = []  # numbered words that this log lacks, added to the next visit
         self._picks = 0
         self._linked: set[str] = set()
         self._settings: dict[str, Any] = {key: log.setting(key, None) for key in SHARED_SETTINGS}
         self._copies = DuplicateIndex() if traps else None
-        self._same: dict[str, str] = {}  # duplicate -> original, which any shard may have
-        self._twice: list[str] = []  # pages that their own shard considers originals
+        self._original_of: dict[str, str] = {}  # duplicate -> original, which any shard may have
+        self._own_originals: list[str] = []  # pages that their own shard considers originals
         for visit in log.visits(VISITS):
             self._picks = max(self._picks, visit.pick)
             for stem in visit.terms.new:
@@ -263,13 +263,13 @@ class Merger:
                 with closing(self._open(shard)) as own:
                     for visit in own.visits(f"seq <= ? AND {VISITS}", given=(self.cursors[shard],)):
                         self._words[shard] += [self._numbered(stem) for stem in visit.terms.new]
-                        if visit.is_page and not visit.same_as and visit.node in self._same:
-                            self._twice.append(visit.node)
+                        if visit.is_page and not visit.same_as and visit.node in self._original_of:
+                            self._own_originals.append(visit.node)
 
     def _numbered(self, stem: str) -> int:
         """Return the number of a merged word; this log may lack it after a repair."""
         if stem not in self._number:
-            self._lost.append(stem)
+            self._missing_words.append(stem)
         return self._number.setdefault(stem, len(self._number))
 
     def _open(self, shard: int) -> SqliteLog:
@@ -327,8 +327,8 @@ class Merger:
         return True
 
     def _renumbered(self, shard: int, visit: Visit) -> Visit:
-        words, terms, new = self._words[shard], visit.terms, self._lost
-        self._lost = []
+        words, terms, new = self._words[shard], visit.terms, self._missing_words
+        self._missing_words = []
         for stem in terms.new:
             if stem not in self._number:
                 self._number[stem] = len(self._number)
@@ -350,20 +350,20 @@ class Merger:
         """Mark a visit that duplicates a page of another shard, as shards know only their own pages."""
         if self._copies is not None:
             if visit.same_as:  # the original may duplicate a page of another shard
-                visit.same_as = self._same.get(visit.same_as, visit.same_as)
+                visit.same_as = self._original_of.get(visit.same_as, visit.same_as)
             elif visit.is_version and "soft-404" not in visit.flags:
                 visit.same_as = self._copies.original(visit)
                 if visit.same_as and visit.is_page:
-                    self._twice.append(visit.node)
+                    self._own_originals.append(visit.node)
             self._copies.learn(visit)
             self._remember_duplicate(visit)
         return visit
 
     def _remember_duplicate(self, visit: Visit) -> None:
         if visit.same_as:
-            self._same[visit.node] = visit.same_as
+            self._original_of[visit.node] = visit.same_as
         elif visit.is_version:  # changed content
-            self._same.pop(visit.node, None)
+            self._original_of.pop(visit.node, None)
 
     def _link(self, shard: int, file: str) -> None:
         if file in self._linked:
@@ -436,8 +436,8 @@ class Merger:
     def counted_twice(self) -> int:
         """Return the number of relevant duplicates across shards, which their own shards count as originals."""
         threshold, count = self._settings["threshold"], 0
-        for begin in range(0, len(self._twice) if threshold is not None else 0, PAGES_PER_QUERY):
-            some = self._twice[begin : begin + PAGES_PER_QUERY]
+        for begin in range(0, len(self._own_originals) if threshold is not None else 0, PAGES_PER_QUERY):
+            some = self._own_originals[begin : begin + PAGES_PER_QUERY]
             where = f"{PAGES} AND node IN ({', '.join('?' * len(some))}) AND {RELEVANCE_NOW} >= ?"
             count += int(next(self.log.rows("COUNT(*)", where, given=(*some, threshold)))[0])
         return count

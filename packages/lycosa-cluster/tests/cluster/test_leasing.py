@@ -18,7 +18,7 @@ def test_leases_of_address_are_consecutive() -> None:
         at, latest, _ = who.turn(ADDRESS, now[0], "request")
         if latest < 0 and who is not boss:
             wants = who.take_requests(owner)
-            who.handle_answer(owner, wants, boss.lease(who.number, wants) if answered else [], now[0])
+            who.handle_response(owner, wants, boss.lease(who.number, wants) if answered else [], now[0])
             at, latest, _ = who.turn(ADDRESS, now[0], "request")
         return round(at - now[0], 3) if latest > 0 else -1.0
 
@@ -60,7 +60,7 @@ def test_leases_of_address_are_consecutive() -> None:
 
 def test_ledger_is_shared_by_crawls_of_one_process() -> None:
     now, owners = [100.0], Owners(4)
-    ledgers = [Ledger(made=100.0) for _ in range(4)]
+    ledgers = [Ledger(created=100.0) for _ in range(4)]
     crawls = [[Leases(number, owners, lambda: now[0], ledgers[number]) for number in range(4)] for _ in range(2)]
     owner = owners.of(ADDRESS)
     one, two = [number for number in range(4) if number != owner][:2]

@@ -31,11 +31,11 @@ class Flight:
     downloading: bool = True
     reached: bool = False  # the request has reached the downloader's slot
     response: Response | None = None
-    awaited: float = 0.0  # until this time picks wait for the page's items
+    waits_until: float = 0.0  # until this time picks wait for the page's items
     items: int = 0
     relevance: float | None = None
     links: dict[str, Request] = field(default_factory=dict)  # by node: requests that follow a link of the page
-    made: list[Request] = field(default_factory=list)  # requests passed on to Scrapy's engine
+    produced: list[Request] = field(default_factory=list)  # requests passed on to Scrapy's engine
     filtered: int = 0  # number of dropped requests to known nodes
     other: tuple[str, Request] | None = None  # node and request of its replacement by a redirect or retry
 

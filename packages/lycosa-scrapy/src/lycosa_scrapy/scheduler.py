@@ -142,10 +142,10 @@ class Scheduler(BaseScheduler):
                 await opened
         for note in request.notes:
             logger.info("%s", note, extra={"spider": spider})
-        lost = sum(not waiting.form.packed for waiting in self.space.waiting.values())
+        unstored = sum(not waiting.form.packed for waiting in self.space.waiting.values())
         if len(table):
             logger.info(
-                "Resuming crawl (%d requests waiting, %d of them could not be kept)", table.open_rows, lost,
+                "Resuming crawl (%d requests waiting, %d of them could not be kept)", table.open_rows, unstored,
                 extra={"spider": spider},
             )  # fmt: skip
 
@@ -154,18 +154,18 @@ class Scheduler(BaseScheduler):
         settings = self.crawler.settings
         job = job_dir(settings)
         out = settings.get("LYCOSA_DIR") or (str(Path(job) / "lycosa") if job else None)
-        asked: dict[str, Any] = {"archive": False, **settings.getdict("LYCOSA_OPTIONS"), "space": NAME}
+        given_options: dict[str, Any] = {"archive": False, **settings.getdict("LYCOSA_OPTIONS"), "space": NAME}
         for name in ("topic", "strategy"):
             if value := settings.get(f"LYCOSA_{name.upper()}"):
-                asked[name] = value
-        if (pages := settings.getint("CLOSESPIDER_PAGECOUNT")) and "budget" not in asked:
-            asked["budget"] = pages
-        if asked["archive"]:
+                given_options[name] = value
+        if (pages := settings.getint("CLOSESPIDER_PAGECOUNT")) and "budget" not in given_options:
+            given_options["budget"] = pages
+        if given_options["archive"]:
             raise InputError(
                 "bad-settings",
                 "LYCOSA_OPTIONS: responses are not archived, because Scrapy stores them: leave out 'archive'",
             )
-        options = Options.from_mapping(asked, "LYCOSA_OPTIONS")
+        options = Options.from_mapping(given_options, "LYCOSA_OPTIONS")
         if not options.judge and not any(getattr(options, name) for name in TOPIC_OPTIONS):
             options.judge, options.threshold = "given", options.threshold or 0.5
         path = Path(out) if out else None
@@ -234,11 +234,11 @@ class Scheduler(BaseScheduler):
         limit = self.crawler.engine.downloader.total_concurrency
         if not 0 < limit <= len(self.flights):
             return False
-        return limit <= sum(flight.downloading or now < flight.awaited for flight in self.flights.values())
+        return limit <= sum(flight.downloading or now < flight.waits_until for flight in self.flights.values())
 
     def parsed(self, flight: Flight) -> None:
         """Note that the spider has finished a page, so its slot is free although pipelines may take longer."""
-        flight.awaited = self.engine.clock() + PIPELINE_SECONDS
+        flight.waits_until = self.engine.clock() + PIPELINE_SECONDS
         if flight.items:
             call_later(1.2 * PIPELINE_SECONDS, self._wake_scrapy)
 
@@ -382,7 +382,7 @@ class Scheduler(BaseScheduler):
         if self.drops(request, flight):
             return False
         self._expected[request] = flight, node_of(request)
-        flight.made.append(request)
+        flight.produced.append(request)
         return True
 
     def drops(self, request: Request, flight: Flight) -> bool:
@@ -437,7 +437,7 @@ class Scheduler(BaseScheduler):
             if request in downloading:
                 continue
             if flight.downloading:
-                flight.downloading, flight.awaited = False, self.engine.clock() + MAX_WAIT_SECONDS
+                flight.downloading, flight.waits_until = False, self.engine.clock() + MAX_WAIT_SECONDS
                 self._downloading[flight.host_key] -= 1
                 self.engine.frontier.wake(flight.host_key)
             if request not in scraping:
@@ -448,7 +448,7 @@ class Scheduler(BaseScheduler):
     def _finish(self, flight: Flight) -> bool:
         """Run steps 3 to 6 for one request; return whether it could be recorded."""
         table, new_requests = self.engine.table, []
-        for request in flight.made:  # other components, such as the offsite middleware, may have dropped some
+        for request in flight.produced:  # other components, such as the offsite middleware, may have dropped some
             self._expected.pop(request, None)
         if flight.filtered:
             self._count("dupefilter/filtered", flight.filtered)

@@ -11,18 +11,18 @@ from lycosa.core.options import Options
 from lycosa.core.types import Setting
 from lycosa.crawling.seeds import SEARCHES_SETTING
 from lycosa.store.log import NAME, SqliteLog
-from lycosa_cluster import asking
-from lycosa_cluster.asking import Answers, ask
+from lycosa_cluster import initial_requests
+from lycosa_cluster.initial_requests import InitialResults, fetch_initial
 
 
 def test_responses_are_restored_from_log(tmp_path: Path) -> None:
     log = SqliteLog(tmp_path / NAME)
-    answers = Answers(
+    results = InitialResults(
         events=[Setting("learned", {"terms": [1]}), Setting(SEARCHES_SETTING, {"engine": ["http://a.test/"]})]
     )
-    answers.record(log)
-    assert answers.events == []
-    again = Answers.recorded(log)
+    results.record(log)
+    assert results.events == []
+    again = InitialResults.recorded(log)
     assert (again.topic_terms, again.searched) == ({"terms": [1]}, {"engine": ["http://a.test/"]})
     assert again.seeds == ["http://a.test/"]
     log.close()
@@ -30,8 +30,8 @@ def test_responses_are_restored_from_log(tmp_path: Path) -> None:
 
 def test_no_examples_or_engines_need_no_request() -> None:
     request: Any = SimpleNamespace(options=Options(topic="coral", examples=["a file.txt"]))
-    known = Answers()
-    assert asyncio.run(ask(request, known)) is known
+    known = InitialResults()
+    assert asyncio.run(fetch_initial(request, known)) is known
 
 
 def test_known_terms_are_kept_and_space_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,11 +46,11 @@ def test_known_terms_are_kept_and_space_is_closed(monkeypatch: pytest.MonkeyPatc
             notes=["one engine failed"], events=[Setting(SEARCHES_SETTING, {**known, "new": ["http://b.test/"]})]
         )
 
-    monkeypatch.setattr(asking, "ask_engines", engines)
-    monkeypatch.setattr(asking, "learn_terms", None)
+    monkeypatch.setattr(initial_requests, "ask_engines", engines)
+    monkeypatch.setattr(initial_requests, "learn_terms", None)
     options = Options(topic="coral", search=["new"], examples=["http://a.test/"])
     request: Any = SimpleNamespace(options=options, make_space=Space, clock=lambda: 0.0, notes=[], space=None)
-    answers = asyncio.run(ask(request, Answers({"terms": [1]}, {"old": ["http://a.test/"]})))
-    assert answers.topic_terms == {"terms": [1]}
-    assert answers.seeds == ["http://a.test/", "http://b.test/"]
-    assert (closed, request.notes, len(answers.events)) == ([True], ["one engine failed"], 1)
+    results = asyncio.run(fetch_initial(request, InitialResults({"terms": [1]}, {"old": ["http://a.test/"]})))
+    assert results.topic_terms == {"terms": [1]}
+    assert results.seeds == ["http://a.test/", "http://b.test/"]
+    assert (closed, request.notes, len(results.events)) == ([True], ["one engine failed"], 1)

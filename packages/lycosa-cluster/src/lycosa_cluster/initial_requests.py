@@ -17,7 +17,7 @@ from lycosa.web.urls import is_http
 
 
 @dataclass
-class Answers:
+class InitialResults:
     """Results of the initial requests, and new events to record."""
 
     topic_terms: dict[str, Any] = field(default_factory=dict)  # terms of example pages
@@ -25,7 +25,7 @@ class Answers:
     events: list[Event] = field(default_factory=list)
 
     @classmethod
-    def recorded(cls, log: SqliteLog) -> Answers:
+    def recorded(cls, log: SqliteLog) -> InitialResults:
         return cls(dict(log.setting("learned", {})), dict(log.setting(SEARCHES_SETTING, {})))
 
     def record(self, log: SqliteLog) -> None:
@@ -39,7 +39,7 @@ class Answers:
         return [seed for seeds in self.searched.values() for seed in seeds]
 
 
-async def ask(request: CrawlRequest, known: Answers) -> Answers:
+async def fetch_initial(request: CrawlRequest, known: InitialResults) -> InitialResults:
     """Send requests without a known result; a new crawl does so before it writes anything, as one may fail."""
     options = request.options
     if not options.search and not any(map(is_http, options.examples)):
@@ -49,13 +49,13 @@ async def ask(request: CrawlRequest, known: Answers) -> Answers:
         topic_terms, events = known.topic_terms, list[Event]()
         if options.examples and not topic_terms:
             topic_terms, events = await learn_terms(request, space)
-        asked = await ask_engines(options, space, request.clock, known.searched)
-        request.notes += asked.notes
+        results = await ask_engines(options, space, request.clock, known.searched)
+        request.notes += results.notes
         searched = known.searched
-        for event in asked.events:
+        for event in results.events:
             if isinstance(event, Setting):
                 searched = dict(event.value)
-        return Answers(topic_terms, searched, [*events, *asked.events])
+        return InitialResults(topic_terms, searched, [*events, *results.events])
     finally:
         await space.close()
         request.space = None
