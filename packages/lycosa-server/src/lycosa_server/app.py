@@ -85,8 +85,8 @@ def _routes() -> tuple[BaseRoute, ...]:
         api.include_router(router)
     whole = FastAPI(openapi_url=None)
     whole.include_router(api)
-    for path, answer in PAGES.items():
-        whole.add_api_route(path, answer, methods=["GET", "HEAD"], include_in_schema=False, response_model=None)
+    for path, handler in PAGES.items():
+        whole.add_api_route(path, handler, methods=["GET", "HEAD"], include_in_schema=False, response_model=None)
     whole.mount("/static", STATIC)
     return tuple(whole.routes)
 

@@ -34,11 +34,11 @@ LEFT_OUT = re.compile(rf"{LOG}|search\..*|working-on|lock|live\.json|.*(\.new|-w
 def write_backup(settings: Settings, database: Database, file: Path) -> tuple[int, int]:
     """Write a backup atomically, readable only by its owner. Return the numbers of people and crawls."""
     with (
-        tempfile.TemporaryDirectory(prefix=".lycosa-backup-", dir=file.absolute().parent) as beside,
+        tempfile.TemporaryDirectory(prefix=".lycosa-backup-", dir=file.absolute().parent) as temporary,
         atomic_write(file, 0o600) as out,
         tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT, dereference=True) as tar,
     ):
-        place = Path(beside)
+        place = Path(temporary)
         with closing(Database(place / DATABASE)) as rows:
             _copy_rows(database, rows)
             for row in rows.rows("SELECT id FROM crawl ORDER BY created, id"):
@@ -63,8 +63,8 @@ def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
     if data.exists() and (not data.is_dir() or any(data.iterdir())):
         raise InputError("not-empty", f"{data} is not empty: give a new or empty directory")
     data.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{data.name}-", dir=data.parent) as beside:
-        place = Path(beside) / "data"
+    with tempfile.TemporaryDirectory(prefix=f".{data.name}-", dir=data.parent) as temporary:
+        place = Path(temporary) / "data"
         place.mkdir(0o700)
         _extract(file, place)
         with closing(Database(place / DATABASE)) as rows:
@@ -91,8 +91,8 @@ def _copy_rows(source: Database, target: Database) -> None:
                     target.insert(table, row)
 
 
-def _add_crawl(tar: tarfile.TarFile, directory: Path, beside: Path, database: Database) -> None:
-    name, copy = f"crawls/{directory.name}", beside / LOG
+def _add_crawl(tar: tarfile.TarFile, directory: Path, temporary: Path, database: Database) -> None:
+    name, copy = f"crawls/{directory.name}", temporary / LOG
     try:
         if (directory / LOG).exists():
             for archive, end in _copy_log(directory / LOG, copy).items():
@@ -119,12 +119,12 @@ def _copy_log(log: Path, copy: Path) -> dict[str, int]:
 
 def _add(tar: tarfile.TarFile, name: str, path: Path, end: int | None = None) -> None:
     with open(path, "rb") as content:
-        about = tar.gettarinfo(arcname=name, fileobj=content)
+        info = tar.gettarinfo(arcname=name, fileobj=content)
         if end is not None:
-            if about.size < end:
+            if info.size < end:
                 raise StoreError(f"{path.name} is truncated")
-            about.size = end
-        tar.addfile(about, content)
+            info.size = end
+        tar.addfile(info, content)
 
 
 def _extract(file: Path, into: Path) -> None:

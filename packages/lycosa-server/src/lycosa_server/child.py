@@ -35,12 +35,12 @@ def run(module: str, task: dict[str, Any], seconds: float, is_cancelled: Callabl
                     raise InputError("timeout", f"it took more than {seconds / 60:.0f} minutes")
                 if is_cancelled():
                     raise InputError("cancelled", "it was cancelled")
-            answer = json.loads(child.stdout.read() or "{}")
+            reply = json.loads(child.stdout.read() or "{}")
         finally:
             child.kill()
-    if "result" not in answer:
-        raise InputError("failed", str(answer.get("reason", "it ended without a result: see the log")))
-    result: dict[str, Any] = answer["result"]
+    if "result" not in reply:
+        raise InputError("failed", str(reply.get("reason", "it ended without a result: see the log")))
+    result: dict[str, Any] = reply["result"]
     return result
 
 
@@ -57,10 +57,10 @@ def serve(work: Callable[[dict[str, Any]], dict[str, Any]], gigabytes: int = 0) 
     threading.Thread(target=watch, daemon=True).start()
     os.nice(10)
     try:
-        answer: dict[str, Any] = {"result": work(task)}
+        reply: dict[str, Any] = {"result": work(task)}
     except LycosaError as error:
-        answer = {"reason": str(error)}
+        reply = {"reason": str(error)}
     except MemoryError:
-        answer = {"reason": f"it needs more than {gigabytes} GB of memory"}
-    print(json.dumps(answer), flush=True)
+        reply = {"reason": f"it needs more than {gigabytes} GB of memory"}
+    print(json.dumps(reply), flush=True)
     os._exit(0)

@@ -83,7 +83,7 @@ class ServerMiddleware:
         exchange = scope["lycosa"] = {"begun": False, "cookie": ""}
         scope.setdefault("state", {})
 
-        async def answer(message: Message) -> None:
+        async def send_response(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status, exchange["begun"] = message["status"], True
@@ -95,13 +95,13 @@ class ServerMiddleware:
         try:
             max_bytes = await _max_body_bytes(scope)
             if refused := self._refusal(scope, Headers(scope=scope), max_bytes):
-                await JSONResponse({"detail": refused[1]}, refused[0])(scope, receive, answer)
+                await JSONResponse({"detail": refused[1]}, refused[0])(scope, receive, send_response)
                 return
-            await self.app(scope, _limit_body(receive, max_bytes), answer)
+            await self.app(scope, _limit_body(receive, max_bytes), send_response)
         except Exception:
             if not status:
                 message = f"internal error: see request {request} in the server's log"
-                await JSONResponse({"detail": message}, 500)(scope, receive, answer)
+                await JSONResponse({"detail": message}, 500)(scope, receive, send_response)
             raise  # so that uvicorn logs it
         finally:
             status = status or 500

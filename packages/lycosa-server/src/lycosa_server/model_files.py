@@ -133,13 +133,13 @@ def import_upload(task: dict[str, Any]) -> dict[str, Any]:
         notes = [note] if (note := convert_directory(given, place)) else []
     else:
         given.replace(place)
-    about = inspect(place, kind) | ({"notes": notes} if notes else {})
-    return {"kind": kind, "about": about, "size": place.stat().st_size, "digest": digest_of(place)}
+    facts = inspect(place, kind) | ({"notes": notes} if notes else {})
+    return {"kind": kind, "about": facts, "size": place.stat().st_size, "digest": digest_of(place)}
 
 
 def web_directory(path: Path) -> WebDirectory:
-    about = path.stat()
-    return _web_directory(path, about.st_mtime_ns, about.st_size)
+    facts = path.stat()
+    return _web_directory(path, facts.st_mtime_ns, facts.st_size)
 
 
 @lru_cache(4)

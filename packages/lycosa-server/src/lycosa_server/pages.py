@@ -39,10 +39,10 @@ TABS = ("live", "graph", "results", "search", "changes", "feedback", "suggestion
 
 @cache
 def templates() -> Environment:
-    made = environment("lycosa_server", cleaned=False)
-    made.globals |= {"static": lambda name: f"/static/{build()}/{name}", "version": __version__, "all_scopes": SCOPES}
-    made.globals |= {"shortest": MIN_PASSWORD_LENGTH, "longest": MAX_PASSWORD_LENGTH}
-    return made
+    loaded = environment("lycosa_server", cleaned=False)
+    loaded.globals |= {"static": lambda name: f"/static/{build()}/{name}", "version": __version__, "all_scopes": SCOPES}
+    loaded.globals |= {"shortest": MIN_PASSWORD_LENGTH, "longest": MAX_PASSWORD_LENGTH}
+    return loaded
 
 
 def render(request: Request, template: str, code: int = 200, person: Caller | None = None, **more: Any) -> Response:
@@ -54,27 +54,27 @@ def render(request: Request, template: str, code: int = 200, person: Caller | No
 
 
 def open_page(template: str) -> Callable[[Request], Response]:
-    def answer(request: Request) -> Response:
+    def respond(request: Request) -> Response:
         return render(request, template)
 
-    return answer
+    return respond
 
 
 def restricted_page(
     template: str, scope: str = "read", reach: Mode | None = None, **more: Any
 ) -> Callable[[Request], Response]:
-    def answer(request: Request) -> Response:
+    def respond(request: Request) -> Response:
         try:  # a redirect to the sign-in page fails, too, while the database is unavailable
             person = identify(request)
         except HTTPException:
             path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
             return RedirectResponse(f"{SIGN_IN}?next={quote(path, safe='/')}", 303)
-        about = _interest(request, person, reach) if reach else more
+        context = _interest(request, person, reach) if reach else more
         if scope not in person.scopes:
             raise HTTPException(403)
-        return render(request, template, person=person, **about)
+        return render(request, template, person=person, **context)
 
-    return answer
+    return respond
 
 
 def _interest(request: Request, person: Caller, mode: Mode) -> dict[str, Any]:
@@ -130,7 +130,7 @@ PAGES: dict[str, Callable[..., Response]] = {
     "/interests/{interest}/edit": restricted_page("interest_form", "write", "edit"),
     "/interests/{interest}": restricted_page("interest", "read", "read"),
     "/interests/{interest}/{tab}": restricted_page("interest", "read", "read"),
-    "/models": restricted_page("models", classifiers={kind: made.name for kind, made in KINDS.items()}),
+    "/models": restricted_page("models", classifiers={kind: loaded.name for kind, loaded in KINDS.items()}),
     "/account": restricted_page("account", "account"),
     "/admin": restricted_page("admin", "admin"),
 }

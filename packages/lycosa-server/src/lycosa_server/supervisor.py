@@ -119,10 +119,10 @@ class Supervisor:
             answering.cancel()
             for child in self._children.values():
                 _signal(child, signal.SIGTERM)
-            _, late = await asyncio.wait(keeping, timeout=STOP_SECONDS)
-            if late:
+            _, unfinished = await asyncio.wait(keeping, timeout=STOP_SECONDS)
+            if unfinished:
                 self._kill()
-                await asyncio.wait(late)
+                await asyncio.wait(unfinished)
         finally:
             self._kill()
             os.close(writing)
@@ -215,10 +215,10 @@ def notice_socket() -> socket.socket | None:
     number = os.environ.pop(NOTICES, "")
     if not number:
         return None
-    made = socket.socket(fileno=int(number))
-    made.set_inheritable(False)
-    made.setblocking(False)
-    return made
+    inherited = socket.socket(fileno=int(number))
+    inherited.set_inheritable(False)
+    inherited.setblocking(False)
+    return inherited
 
 
 def stop_with_supervisor() -> None:

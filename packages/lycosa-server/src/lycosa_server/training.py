@@ -99,15 +99,15 @@ class TrainingQueue:
         settings, database, owner, sources = self.settings, self.database, row["owner"], json.loads(row["sources"])
         crawls = []
         for interest in sources["interests"]:
-            about = database.find("interest", id=interest, owner=owner)
-            newest = interests.newest_crawl(database, interest) if about else None
-            if about is None or newest is None or not (settings.crawl_directory(newest["id"]) / NAME).exists():
+            facts = database.find("interest", id=interest, owner=owner)
+            newest = interests.newest_crawl(database, interest) if facts else None
+            if facts is None or newest is None or not (settings.crawl_directory(newest["id"]) / NAME).exists():
                 continue  # deleted since, or nothing was crawled
             labels = feedback.labels_of(database, interest)
             opened = suggestions.opened_by(database, interest, owner)
             liked = {url: True for url, times in opened.items() if times > 1 and url not in labels}
             directory = settings.crawl_directory(newest["id"])
-            crawls.append({"directory": str(directory), "name": about["name"], "labels": {**liked, **labels}})
+            crawls.append({"directory": str(directory), "name": facts["name"], "labels": {**liked, **labels}})
         if not crawls:
             raise InputError("nothing-to-do", "none of the interests has a crawl: choose others")
         task: dict[str, Any] = {"kind": row["kind"], "crawls": crawls, "place": str(self.place)}
@@ -122,10 +122,10 @@ class TrainingQueue:
 
     def store_result(self, row: Row, result: dict[str, Any]) -> None:
         out, place = self.place / "out", models_directory(self.settings) / row["id"]
-        about = {**inspect(out, row["kind"]), **result}
+        facts = {**inspect(out, row["kind"]), **result}
         file = {"size": out.stat().st_size, "digest": digest_of(out)}
         out.replace(place)
-        if not models.end_training(self.database, time.time(), row["id"], "ready", about, **file):
+        if not models.end_training(self.database, time.time(), row["id"], "ready", facts, **file):
             place.unlink(missing_ok=True)  # deleted meanwhile
 
 
@@ -198,7 +198,7 @@ def _page_source(directories: Sequence[Path]) -> Any:
     from lycosa.training.corpus import Account
     from lycosa.training.page_loading import recorded_pages
 
-    def look(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
+    def read_pages(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         seen: set[str] = set()
         for directory in directories:
             missing = [url for url in urls if url not in seen]
@@ -209,7 +209,7 @@ def _page_source(directories: Sequence[Path]) -> Any:
         if len(seen) < len(urls):
             account.left_out["in no crawl"] += len(urls) - len(seen)
 
-    return look
+    return read_pages
 
 
 if __name__ == "__main__":

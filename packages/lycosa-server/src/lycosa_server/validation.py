@@ -106,8 +106,8 @@ def _try_build(settings: InterestSettings, place: Callable[[str], Path]) -> None
         _build(spec, settings.words, settings.targets)
         return
     if settings.words:
-        made = crawl_options(settings, ["https://example.org/"]) | {"examples": []}
-        make_judge(Options.from_mapping(made, "the interest's settings"))
+        options = crawl_options(settings, ["https://example.org/"]) | {"examples": []}
+        make_judge(Options.from_mapping(options, "the interest's settings"))
     if settings.strategy in UNTRAINED_STRATEGIES and UNTRAINED_STRATEGIES[settings.strategy].needs == WORDS:
         _build(settings.strategy, settings.words)
 

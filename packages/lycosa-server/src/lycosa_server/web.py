@@ -71,9 +71,9 @@ class TimedConnection(H11Protocol):
             return
         if self._begun is None:
             self._begun = now
-        late: Callable[[], None] = self._refuse if between else self._end
+        fallback: Callable[[], None] = self._refuse if between else self._end
         until = self._begun + self.head if between else min(now + self.pause, self._begun + self.whole)
-        self._waiting = self.loop.call_at(until, late)
+        self._waiting = self.loop.call_at(until, fallback)
 
     def _refuse(self) -> None:
         self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")

@@ -87,12 +87,12 @@ def server(person: Caller = needs("admin")) -> ServerHealth:
 
 
 def _gauges(site: ServerContext) -> CollectorRegistry:
-    states, processes, now, made = _states(site), _processes(site), site.clock(), CollectorRegistry()
+    states, processes, now, collected = _states(site), _processes(site), site.clock(), CollectorRegistry()
     columns = "COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(relevant), 0) AS relevant"
     [sums] = site.database.rows(f"SELECT {columns} FROM crawl")
 
     def gauge(name: str, meaning: str, *labels: str) -> Gauge:
-        return Gauge(f"lycosa_{name}", meaning, labels, registry=made)
+        return Gauge(f"lycosa_{name}", meaning, labels, registry=collected)
 
     gauge("queue_length", "Queued crawls.").set(states["queued"])
     gauge("pages", "Pages of all stored crawls.").set(sums["pages"])
@@ -108,7 +108,7 @@ def _gauges(site: ServerContext) -> CollectorRegistry:
         for name, value in sorted(process.stats.items()):
             if isinstance(value, int | float) and math.isfinite(value):
                 stat.labels(process.name, name).set(value)
-    return made
+    return collected
 
 
 def _states(site: ServerContext) -> dict[str, int]:

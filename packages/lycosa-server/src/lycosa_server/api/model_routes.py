@@ -110,8 +110,8 @@ def _store_upload(file: IO[bytes], name: str, person: Caller) -> ModelInfo:
     try:
         _receive(file, given)
         read = child.run(files.__name__, {"given": str(given), "place": str(place)}, 120.0)
-        made = {"id": key, "state": "ready", "max_count": site.settings.max_models, **read}
-        row = models.create(site.database, site.clock(), person.id, name, **made)
+        values = {"id": key, "state": "ready", "max_count": site.settings.max_models, **read}
+        row = models.create(site.database, site.clock(), person.id, name, **values)
     except BaseException:
         place.unlink(missing_ok=True)
         raise

@@ -108,13 +108,13 @@ def _suggest(site: ServerContext, interest: Row, person: str, history: bool) -> 
     chosen = catalogue.seeds_of(database, settings.preferences, settings.words)
     taken = {check_seed(url) or url for url in [*settings.seeds, *chosen]}
     answered = {kind: {value for other, value in done if other == kind} for kind in ("seed", "term")}
-    made = Suggestions(
+    suggested = Suggestions(
         allowed=True,
         seeds=ideas.suggest_seeds(known, starts, targets, taken | answered["seed"]),
         terms=_terms(cached, pages, known, settings.words, answered["term"]),
     )
-    cached.suggested[person] = key, made
-    return made
+    cached.suggested[person] = key, suggested
+    return suggested
 
 
 def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -96,12 +96,12 @@ class CrawlProcess:
         except LockedError as error:
             raise LockedError(f"{self.settings.data} is in use by another crawl process: stop it first") from error
         log("crawl process started", data=str(self.settings.data))
-        beside = {
+        tasks = {
             asyncio.create_task(_restart_on_failure(self.training.run_queued)),
             asyncio.create_task(_restart_on_failure(self.messages.run)),
         }
         if self.environment.hosts is not None:
-            beside.add(asyncio.create_task(_open_hosts(self.environment.hosts)))
+            tasks.add(asyncio.create_task(_open_hosts(self.environment.hosts)))
         try:
             while not self._stopping:
                 self._wake_event.clear()
@@ -116,9 +116,9 @@ class CrawlProcess:
                         await self._wake_event.wait()
         finally:
             try:
-                for task in beside:
+                for task in tasks:
                     task.cancel()
-                await asyncio.wait(beside)
+                await asyncio.wait(tasks)
                 await self._end_all()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(5):
@@ -414,8 +414,8 @@ async def _restart_on_failure(work: Callable[[], Coroutine[None, None, None]]) -
 
 def ending_notice(row: Row, ending: Ending, state: str) -> tuple[str, str] | None:
     if state == "failed":
-        what = "The revisit of" if row["task"] == "refresh" else "The crawl of"
-        return "failed", f"{what} {row['name']} failed: {ending.reason}"
+        job = "The revisit of" if row["task"] == "refresh" else "The crawl of"
+        return "failed", f"{job} {row['name']} failed: {ending.reason}"
     if state != "finished":
         return None
     if row["task"] == "refresh":

@@ -346,13 +346,13 @@ def judge_again(
     if not (directory / NAME).exists():
         return None
     collect_shards(directory)
-    what, settings = row["judging"], InterestSettings.from_json(row["settings"])
-    if record_labels(directory, labels) or what == "labels":
+    judging, settings = row["judging"], InterestSettings.from_json(row["settings"])
+    if record_labels(directory, labels) or judging == "labels":
         with _open_log(directory) as (opened, log):
             learn(opened, log, now)  # by the crawl's own judge
-    if what == "labels":
+    if judging == "labels":
         pass
-    elif what == "threshold":
+    elif judging == "threshold":
         judge(directory, threshold=settings.threshold, keep=True, now=now)
     elif settings.model:
         line = settings.threshold or None

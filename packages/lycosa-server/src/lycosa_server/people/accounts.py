@@ -62,8 +62,8 @@ def invite(
 
 def _offer(database: Database, now: float, days: float, **given: str | None) -> tuple[Row, str]:
     code, expires = new_secret(), now + days * DAY
-    made = {"id": new_id(), "digest": digest(code), "created": now, "expires": expires, "used": None}
-    return database.insert("invitation", made, **given), code
+    row = {"id": new_id(), "digest": digest(code), "created": now, "expires": expires, "used": None}
+    return database.insert("invitation", row, **given), code
 
 
 def invitation(database: Database, now: float, code: str) -> Row:

@@ -42,12 +42,12 @@ def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]
     Without preferences there are no seeds: people who give their own pages start from these alone.
     """
     wanted = " ".join(word for word in words.split() if not word.startswith("-"))
-    asked, preferred = set(stems(wanted)), list(dict.fromkeys(chosen))
+    wanted_stems, preferred = set(stems(wanted)), list(dict.fromkeys(chosen))
     if not preferred:
         return []
     ranked: dict[str, tuple[int, int, int]] = {}
     for place, row in enumerate(entries(database)):
-        named = len(asked.intersection(stems(f"{row['title']} {row['note']} {url_words(row['url'])}")))
+        named = len(wanted_stems.intersection(stems(f"{row['title']} {row['note']} {url_words(row['url'])}")))
         liked = preferred.index(row["preference"]) if row["preference"] in preferred else len(preferred)
         if named or liked < len(preferred):
             own = (-named, liked, place)

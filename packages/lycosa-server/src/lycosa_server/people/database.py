@@ -221,16 +221,16 @@ def _url(address: str) -> URL:
         raise InputError("bad-database", "give the database as postgresql://user:password@host:port/name") from None
 
 
-def _prepare_sqlite(made: Any, _: Any) -> None:
-    made.execute(f"PRAGMA busy_timeout = {1000 * MAX_WAIT_SECONDS}")
-    made.execute("PRAGMA journal_mode = WAL")
-    made.execute("PRAGMA synchronous = FULL")  # committed accounts survive a power cut
-    made.execute("PRAGMA foreign_keys = ON")
-    made.execute("PRAGMA trusted_schema = OFF")
-    made.execute("PRAGMA secure_delete = ON")  # erased data must not remain in the file
-    made.execute("PRAGMA case_sensitive_like = ON")  # as in PostgreSQL
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    connection.execute(f"PRAGMA busy_timeout = {1000 * MAX_WAIT_SECONDS}")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")  # committed accounts survive a power cut
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA secure_delete = ON")  # erased data must not remain in the file
+    connection.execute("PRAGMA case_sensitive_like = ON")  # as in PostgreSQL
 
 
-def _prepare_postgres(made: Any, _: Any) -> None:
+def _prepare_postgres(connection: Any, _: Any) -> None:
     # PostgreSQL ends idle transactions, so that their locks do not block others.
-    made.execute(f"SET lock_timeout = '{MAX_WAIT_SECONDS}s'; SET idle_in_transaction_session_timeout = '300s'")
+    connection.execute(f"SET lock_timeout = '{MAX_WAIT_SECONDS}s'; SET idle_in_transaction_session_timeout = '300s'")

@@ -101,12 +101,12 @@ def _record(database: Database, now: float, against: list[tuple[Limit, str]]) ->
     old = "at < :known OR (at < :day AND source NOT LIKE 'known:%')"
     database.run(f"DELETE FROM attempt WHERE {old}", known=now - KNOWN_SECONDS, day=now - 86400.0)
     with database.transaction():
-        made = [database.insert("attempt", id=new_id(), source=source, at=now)["id"] for _, source in against]
+        attempts = [database.insert("attempt", id=new_id(), source=source, at=now)["id"] for _, source in against]
     wait = max(_seconds_to_wait(database, now, limit, source) for limit, source in against)
     if wait > 0:  # rejected attempts do not count, so waiting as long as requested is enough
-        database.run("DELETE FROM attempt WHERE id IN :rows", rows=made)
+        database.run("DELETE FROM attempt WHERE id IN :rows", rows=attempts)
         raise TooManyAttempts(wait)
-    return made
+    return attempts
 
 
 def _seconds_to_wait(database: Database, now: float, limit: Limit, source: str) -> float:

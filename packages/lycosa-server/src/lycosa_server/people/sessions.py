@@ -77,10 +77,10 @@ def _is_current(row: Row, now: float) -> bool:
 
 def _rotate(database: Database, now: float, session: str, value: str) -> str:
     """Rotate the cookie; return "" if a concurrent request has rotated and sent it."""
-    made = f"{value.partition('.')[0]}.{new_secret()}"
+    rotated = f"{value.partition('.')[0]}.{new_secret()}"
     turn = (
         "UPDATE session SET digest = :digest, previous = :previous, rotated = :now, seen = :now "
         "WHERE id = :session AND digest = :previous"
     )
-    won = database.run(turn, digest=digest(made), previous=digest(value), now=now, session=session)
-    return made if won else ""
+    won = database.run(turn, digest=digest(rotated), previous=digest(value), now=now, session=session)
+    return rotated if won else ""
