@@ -249,7 +249,7 @@ def test_retry_after_survives_resume(tmp_path: Path) -> None:
     async def second() -> list[Any]:
         log = SqliteLog(tmp_path / "log.sqlite")
         engine = sim_engine(web, "coral reef", log)
-        engine.space.transport.asked[web.front] = 1  # continue with the same server state
+        engine.space.transport.request_counts[web.front] = 1  # continue with the same server state
         engine.replay(log)
         row = engine.table.row_of[web.front]
         assert engine.table.state[row] == OPEN

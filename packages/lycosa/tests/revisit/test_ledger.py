@@ -18,8 +18,8 @@ from lycosa.revisit.ledger import (
     changes,
     end,
     identity,
-    last_look,
-    quiet_looks,
+    last_visit_time,
+    count_unchanged_visits,
     refreshed_from,
 )
 from lycosa.store.log import SqliteLog
@@ -43,7 +43,7 @@ def test_changes_in_log_order(tmp_path: Path) -> None:
     assert [(5, "changed", OTHER), (7, "vanished", REEF), (8, "new", "http://new.example/")] == [
         (told.seq, told.change.what, told.url) for told in changes(log)
     ]
-    assert 1 == quiet_looks(log)
+    assert 1 == count_unchanged_visits(log)
     log.close()
 
 
@@ -165,9 +165,9 @@ def test_beginning_searches_by_time(tmp_path: Path) -> None:
 
 def test_unchanged_visits_are_counted_since(tmp_path: Path) -> None:
     log = make_log(tmp_path, *(look(at=START + hour * HOUR) for hour in range(50)))
-    assert 50 == quiet_looks(log)
-    assert 10 == quiet_looks(log, since=START + 40 * HOUR)
-    assert 3 == quiet_looks(log, after=48)
+    assert 50 == count_unchanged_visits(log)
+    assert 10 == count_unchanged_visits(log, since=START + 40 * HOUR)
+    assert 3 == count_unchanged_visits(log, after=48)
     log.close()
 
 
@@ -199,9 +199,9 @@ def test_changes_of_invalid_titles_and_other_spaces(tmp_path: Path) -> None:
 
 def test_last_visit_time_of_log(tmp_path: Path) -> None:
     log = make_log(tmp_path)
-    assert (0.0, False) == last_look(log)
+    assert (0.0, False) == last_visit_time(log)
     log.append(page())
-    assert (START, False) == last_look(log)
+    assert (START, False) == last_visit_time(log)
     log.append(look(at=START + HOUR))
-    assert (START + HOUR, True) == last_look(log)
+    assert (START + HOUR, True) == last_visit_time(log)
     log.close()

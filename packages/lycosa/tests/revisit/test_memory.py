@@ -37,38 +37,38 @@ def test_parse_w3c_date_returns_range(text: str, first: str, length: float) -> N
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-02-30", "2026-00-10", "0001-01-01", "2026-1-1"])
 def test_parse_w3c_date_rejects_invalid_dates(text: str) -> None:
     assert parse_w3c_date(text) is None
-    assert not Hints().heard("a", "page", text, now=30_000 * DAY)
+    assert not Hints().add_hint("a", "page", text, now=30_000 * DAY)
 
 
 def test_hints_before_last_visit_are_ignored() -> None:
     hints = Hints()
     hints.learn("a", "page", at=100 * DAY, changed=False)
-    assert not hints.heard("a", "page", day(99), now=101 * DAY)
-    assert hints.heard("a", "page", day(102), now=103 * DAY)
-    assert not hints.heard("a", "page", day(102), now=104 * DAY)
-    assert not hints.heard("a", "page", day(200), now=105 * DAY)
+    assert not hints.add_hint("a", "page", day(99), now=101 * DAY)
+    assert hints.add_hint("a", "page", day(102), now=103 * DAY)
+    assert not hints.add_hint("a", "page", day(102), now=104 * DAY)
+    assert not hints.add_hint("a", "page", day(200), now=105 * DAY)
     hints.learn("a", "page", at=106 * DAY, changed=True)
-    assert not hints.heard("a", "page", day(103), now=107 * DAY)
+    assert not hints.add_hint("a", "page", day(103), now=107 * DAY)
 
 
 def test_hints_for_rest_of_day_of_visit_are_used() -> None:
     hints = Hints()
-    hints.heard("a", "page", "1970-03-01", now=60 * DAY)
+    hints.add_hint("a", "page", "1970-03-01", now=60 * DAY)
     hints.learn("a", "page", at=69.5 * DAY, changed=False)  # noon of 11 March
-    assert hints.heard("a", "page", "1970-03-12", now=70.5 * DAY)
+    assert hints.add_hint("a", "page", "1970-03-12", now=70.5 * DAY)
     hints.learn("a", "page", at=71.5 * DAY, changed=True)
-    assert hints.heard("a", "page", "1970-03-13", now=71.9 * DAY)
+    assert hints.add_hint("a", "page", "1970-03-13", now=71.9 * DAY)
 
 
 def test_precision_by_hand() -> None:
     """Precision is (right + 1) / (hints + 2): 3/9 after two right hints of seven, 1/2 without hints."""
     hints = Hints()
     for page in range(4):
-        hints.heard("a", page, day(1), now=2 * DAY)
+        hints.add_hint("a", page, day(1), now=2 * DAY)
         hints.learn("a", page, at=3 * DAY, changed=False)  # four wrong hints: the pages had not changed
     assert 1 / 6 == hints.precision("a")
     for page, changed in enumerate([True, True, False]):
-        hints.heard("a", page, day(4), now=5 * DAY)
+        hints.add_hint("a", page, day(4), now=5 * DAY)
         hints.learn("a", page, at=6 * DAY, changed=changed)
     assert 3 / 9 == hints.precision("a")  # (2 + 1) / (7 + 2)
     hints.learn("a", "in no sitemap", at=7 * DAY, changed=True)
@@ -85,7 +85,7 @@ def rounds(hints: Hints, honest: bool, days: int, pages: int = 40) -> int:
         for page in range(pages):
             changed = number % 10 == page % 10
             if changed or not honest:
-                hints.heard("site", page, day(number), now=(number + 0.1) * DAY)
+                hints.add_hint("site", page, day(number), now=(number + 0.1) * DAY)
         for page in range(pages):
             if hints.believed("site", page) > 0:
                 followed += 1
@@ -108,7 +108,7 @@ def test_hints_of_reliable_host_are_followed() -> None:
 def test_hints_flood_of_unknown_host_is_limited() -> None:
     hints = Hints()
     for page in range(1000):
-        hints.heard("a", page, day(1), now=2 * DAY)
+        hints.add_hint("a", page, day(1), now=2 * DAY)
     assert TRIALS == sum(hints.believed("a", page) > 0 for page in range(1000))
     for page in range(TRIALS):
         hints.learn("a", page, at=3 * DAY, changed=True)
@@ -118,10 +118,10 @@ def test_hints_flood_of_unknown_host_is_limited() -> None:
 def test_hints_host_can_recover() -> None:
     hints = Hints()
     rounds(hints, honest=False, days=30)
-    hints.heard("site", 0, day(40), now=41 * DAY)
+    hints.add_hint("site", 0, day(40), now=41 * DAY)
     assert 0.0 == hints.believed("site", 0)
     for number in range(50, 90):
-        hints.heard("site", 1, day(number), now=(number + 0.1) * DAY)
+        hints.add_hint("site", 1, day(number), now=(number + 0.1) * DAY)
         hints.learn("site", 1, at=(number + 0.2) * DAY, changed=True)
     assert hints.believed("site", 0) > 0.2
 
@@ -129,7 +129,7 @@ def test_hints_host_can_recover() -> None:
 def test_due_follows_hint_if_gain_exceeds_price() -> None:
     """The gain of a hint is precision * weight / rate = .5 * 1 * 10 days: due at once for a price of 4 days, not 6."""
     hints = Hints()
-    hints.heard("a", "page", day(1), now=2 * DAY)
+    hints.add_hint("a", "page", day(1), now=2 * DAY)
     told = {"weight": 1.0, "rate": 1 / (10 * DAY), "last": 0.5 * DAY}
     assert 2 * DAY == hints.due("a", "page", 9 * DAY, price=4 * DAY, **told)
     assert 9 * DAY == hints.due("a", "page", 9 * DAY, price=6 * DAY, **told)

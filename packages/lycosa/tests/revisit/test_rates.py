@@ -103,7 +103,7 @@ def seen(rates: NDArray[np.float64], number: int, seed: int) -> tuple[Histories,
         for tau in chance.uniform(0.5, 1.5, number).tolist():
             changed = bool(chance.random() < -math.expm1(-rate * tau * DAY))
             at, found = at + tau * DAY, found + changed
-            histories.look(page, at, changed)
+            histories.add_visit(page, at, changed)
         naive[page] = found / at
     return histories, naive
 
@@ -142,7 +142,7 @@ def test_prior_learns_host_factors() -> None:
         histories.add(0.0, host=page % 2)
         for number in range(1, 9):
             often = (1.0 if page % 2 else 0.05) * chance.uniform(0.5, 1.5)
-            histories.look(page, number * DAY, bool(chance.random() < -math.expm1(-often)))
+            histories.add_visit(page, number * DAY, bool(chance.random() < -math.expm1(-often)))
     prior = Prior()
     prior.fit(histories)
     fresh = [histories.add(9 * DAY, host=host) for host in (0, 1, 2)]
@@ -159,7 +159,7 @@ def test_prior_default_is_three_weeks() -> None:
     prior = Prior()
     prior.fit(histories)
     assert (SHAPE, [USUAL]) == (prior.shape, prior.means(histories, np.array([0])).tolist())
-    histories.look(0, DAY, changed=True)
+    histories.add_visit(0, DAY, changed=True)
     prior.fit(histories)
     assert USUAL < prior.mean < 10 * USUAL
 
@@ -173,7 +173,7 @@ def test_prior_fit_depends_on_histories_only() -> None:
     histories, _ = seen(np.full(50, 0.3 / DAY), 5, seed=6)
     often, once = Prior(), Prior()
     often.fit(histories)
-    histories.look(3, 99 * DAY, changed=True)
+    histories.add_visit(3, 99 * DAY, changed=True)
     often.fit(histories)
     once.fit(histories)
     assert (often.shape, often.mean, often.hosts.tolist()) == (once.shape, once.mean, once.hosts.tolist())

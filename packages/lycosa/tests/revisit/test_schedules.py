@@ -26,7 +26,7 @@ def watched(pages: int, looks: int = 0, seed: int = 0) -> Histories:
         histories.add(at, host=page % 9, weight=float(chance.random()))
         for tau in chance.exponential(2 * DAY, looks).tolist():
             at += tau
-            histories.look(page, at, bool(chance.random() < -np.expm1(-rates[page] * tau)))
+            histories.add_visit(page, at, bool(chance.random() < -np.expm1(-rates[page] * tau)))
     return histories
 
 
@@ -79,7 +79,7 @@ def test_automatic_samples_pages_to_find_price() -> None:
     chance = np.random.default_rng(3)
     for page in range(30_000):
         histories.add(0.0, weight=float(chance.random()) if page % 2 else 0.0)
-        histories.look(page, 2 * DAY, bool(chance.random() < 0.3))
+        histories.add_visit(page, 2 * DAY, bool(chance.random() < 0.3))
     schedule = Automatic(3_000 / DAY, rest=0.01)
     schedule.spending = False
     assert 3_000 == pytest.approx((DAY / (schedule.due(histories) - 2 * DAY)).sum(), rel=0.05)
@@ -90,7 +90,7 @@ def test_automatic_prefers_larger_weight() -> None:
     pair = [histories.add(0.0, weight=weight) for weight in (0.2, 0.9)]
     for page in pair:
         for number, changed in enumerate([False, True, False, False], 1):
-            histories.look(page, number * DAY, changed)
+            histories.add_visit(page, number * DAY, changed)
     light, heavy = Automatic(100 / DAY).due(histories)[pair]
     assert heavy < light
 
@@ -99,8 +99,8 @@ def test_automatic_ignores_pages_that_change_too_fast() -> None:
     histories = watched(60, 5)
     hectic, weekly = histories.add(0.0), histories.add(0.0)
     for number in range(1, 17):
-        histories.look(hectic, number * HOUR, changed=True)
-        histories.look(weekly, number * 3.5 * DAY, changed=number % 2 == 0)
+        histories.add_visit(hectic, number * HOUR, changed=True)
+        histories.add_visit(weekly, number * 3.5 * DAY, changed=number % 2 == 0)
     schedule = Automatic(30 / DAY)
     schedule.spending = False
     waits = (schedule.due(histories) - histories.last[: len(histories)])[[hectic, weekly]]
@@ -113,7 +113,7 @@ def test_due_of_one_page_equals_due_of_all() -> None:
     schedule.spending = False
     everything = schedule.due(histories)
     assert everything[17] == pytest.approx(schedule.due(histories, 17)[0])
-    histories.look(17, histories.now + DAY, changed=True)
+    histories.add_visit(17, histories.now + DAY, changed=True)
     assert schedule.due(histories)[17] == pytest.approx(schedule.due(histories, 17)[0])
 
 
@@ -215,10 +215,10 @@ def test_due_work_is_linear_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
         histories = Histories()
         for page in range(pages):
             histories.add(float(page), host=page % 50, weight=0.1 + page % 11 / 10)
-            histories.look(page, page + DAY, changed=page % 3 == 0)
+            histories.add_visit(page, page + DAY, changed=page % 3 == 0)
         schedule = Automatic(pages / (5 * DAY))
         schedule.due(histories)
-        histories.look(5, histories.now + DAY, changed=True)
+        histories.add_visit(5, histories.now + DAY, changed=True)
         work.update(estimate=0, waiting=0)
         schedule.due(histories)
         done.append(dict(work))
@@ -246,7 +246,7 @@ def kept_fresh(name: str, pages: int = 300, days: int = 20, per_day: int = 150, 
         first = np.argsort(-schedule.claim(histories, ready, now), kind="stable")[:batch]
         for page in ready[first].tolist():
             fresh[page] += min(stale[page], now) - histories.last[page]
-            histories.look(page, now, bool(stale[page] <= now))
+            histories.add_visit(page, now, bool(stale[page] <= now))
             stale[page] = changes[page][np.searchsorted(changes[page], now, side="right")]
     fresh += np.minimum(stale, days * DAY) - histories.last[:pages]
     return float(np.average(fresh, weights=weight)) / (days * DAY)

@@ -27,7 +27,7 @@ def test_conditions_skip_invalid_date() -> None:
 def test_conditions_are_empty_for_unreliable_host() -> None:
     honesty = Honesty()
     learn(honesty, Validators('"a"'), visit('"a"'), changed=True)
-    assert honesty.lies == 1
+    assert honesty.stale_validators == 1
     assert () == Validators('"a"').conditions(honesty)
 
 
@@ -45,4 +45,4 @@ def test_learn_from_wrong_304(
 ) -> None:
     honesty = Honesty()
     learn(honesty, before, after, changed)
-    assert (0, proved, true, idle) == (honesty.lies, honesty.proved, honesty.true, honesty.idle)
+    assert (0, proved, true, idle) == (honesty.stale_validators, honesty.proved, honesty.true, honesty.idle)

@@ -78,8 +78,8 @@ def test_edits_share_decides_real_or_cosmetic() -> None:
 
 def test_apply_cosmetic_edit_keeps_content() -> None:
     after = changed(STATE, "views", "views", "stamp")
-    assert after == replace(STATE, every=3, touched=3.0, looks=after.looks)
-    assert after.looks[COSMETICS.index("views")] == 2
+    assert after == replace(STATE, every=3, touched=3.0, cosmetic_counts=after.cosmetic_counts)
+    assert after.cosmetic_counts[COSMETICS.index("views")] == 2
     assert after.changed is None
 
 

@@ -17,7 +17,7 @@ from lycosa.core.types import Visit
 from lycosa.judges.taxonomy import path_of
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.recording import ArchiveFile, Recording, Spot
-from lycosa.replay.records import ArchiveIterator, Damaged, RecordedAnswer
+from lycosa.replay.records import ArchiveIterator, Damaged, RecordedResponse
 from lycosa.spaces import web_space
 from lycosa.store.log import PAGES, current_labels
 from lycosa.testweb import Web
@@ -52,7 +52,7 @@ def archive(
                 try:
                     response = held.read(row)
                     if response.revisit:
-                        response = recording.answer(response.url, [Spot(held, row)]) or response
+                        response = recording.response(response.url, [Spot(held, row)]) or response
                 except Damaged:
                     account.left_out[DAMAGED] += 1
                     continue
@@ -61,7 +61,7 @@ def archive(
                     yield recorded
 
 
-def recorded_of(response: RecordedAnswer, account: Account, keep: UrlFilter) -> RecordedPage | None:
+def recorded_of(response: RecordedResponse, account: Account, keep: UrlFilter) -> RecordedPage | None:
     """Return a recorded response as a page or a redirect; None after counting the reason for its exclusion."""
     url = canonical(response.url)
     if url is None:

@@ -40,7 +40,7 @@ HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
 MAX_SEEDS, MAX_TOPIC_LENGTH, MAX_URL_LENGTH = 20, 400, 2_000
 MAX_RESULTS, MAX_CHANGES, MAX_LISTED, MAX_BEST = 20, 50, 50, 5  # items in one response
 STOP_SECONDS = 5.0  # seconds to stop collections when the server stops; the next run fetches the pages in flight
-Answer = dict[str, Any]
+Result = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -89,7 +89,7 @@ class Desk:
             message = f"cannot write in {root}: {error.strerror}; choose another directory"
             raise InputError("unwritable-file", message) from error
 
-    async def collect(self, topic: str, seeds: Sequence[str], budget: int, stay: bool = False) -> Answer:
+    async def collect(self, topic: str, seeds: Sequence[str], budget: int, stay: bool = False) -> Result:
         """Start a collection and return immediately."""
         options = await self._options(topic, seeds, budget, stay)
         self._check_limits()
@@ -101,7 +101,7 @@ class Desk:
         )
         return {"handle": handle, "state": "running", "budget": options.budget, "next": advice}
 
-    async def revisit(self, handle: str) -> Answer:
+    async def revisit(self, handle: str) -> Result:
         """Start revisiting the pages of a collection to detect changes, and return immediately."""
         path = self._path(handle)
         if self._runs(handle):
@@ -111,9 +111,9 @@ class Desk:
             path, everything=True, requests=self.limits.pages, authority=self._authority, max_time=self.limits.seconds
         )
         self._start(handle, again, "revisiting")
-        return {"handle": handle, "state": "running", "next": "Ask for changes when its status is finished."}
+        return {"handle": handle, "state": "running", "next": "Call changes when the status is finished."}
 
-    async def stop(self, handle: str) -> Answer:
+    async def stop(self, handle: str) -> Result:
         self._path(handle)
         job = self._jobs.get(handle)
         if job is None or not job.runs:
@@ -135,7 +135,7 @@ class Desk:
             await asyncio.gather(*running, return_exceptions=True)
         await self._names.close()
 
-    async def status(self, handle: str = "") -> Answer:
+    async def status(self, handle: str = "") -> Result:
         if handle:
             path = self._path(handle)
             return await self._read(handle, lambda: self._status(handle, path))
@@ -143,7 +143,7 @@ class Desk:
         collections = [{"handle": name, "state": self._state(name)} for name in names[:MAX_LISTED]]
         return {"collections": collections, "total": len(names), "limits": vars(self.limits)}
 
-    async def search(self, handle: str, query: str, limit: int = 10, offset: int = 0) -> Answer:
+    async def search(self, handle: str, query: str, limit: int = 10, offset: int = 0) -> Result:
         path = self._path(handle)
         if not 1 <= limit <= MAX_RESULTS or not 0 <= offset <= 10_000:
             raise InputError("out-of-range", f"'limit' must be 1 to {MAX_RESULTS}, and 'offset' 0 to 10000")
@@ -152,7 +152,7 @@ class Desk:
         )
         hits = [
             {
-                "url": _address(hit.url),
+                "url": _one_line_url(hit.url),
                 "title": short(hit.title),
                 "passage": short(hit.snippet.text, 500),
                 "relevance": round(hit.relevance, 3),
@@ -168,15 +168,15 @@ class Desk:
         path = self._path(handle)
         if not 0 <= offset <= 10_000_000:
             raise InputError("out-of-range", "'offset' must be 0 or more: use the number from the previous result")
-        text = await self._read(handle, lambda: Collection(path).read(_address(url)))
-        return passage(text, _address(url), offset)
+        text = await self._read(handle, lambda: Collection(path).read(_one_line_url(url)))
+        return passage(text, _one_line_url(url), offset)
 
-    async def why(self, handle: str, url: str) -> Answer:
+    async def why(self, handle: str, url: str) -> Result:
         """Return why a page was fetched, or why a link is still waiting, and the terms of its priority."""
         path = self._path(handle)
-        reasons = await self._read(handle, lambda: why(path, _address(url)))
-        facts: Answer = {"state": reasons.state, "incoming_links": reasons.parent_count}
-        words: Answer = {"note": short(reasons.note)}
+        reasons = await self._read(handle, lambda: why(path, _one_line_url(url)))
+        facts: Result = {"state": reasons.state, "incoming_links": reasons.parent_count}
+        words: Result = {"note": short(reasons.note)}
         if reasons.fetched is not None:
             facts |= {"relevance": round(reasons.fetched.relevance, 3), "relevant": reasons.fetched.is_relevant}
             words |= {"judged_by": _largest(reasons.fetched.judged), "fetched_for": _largest(reasons.fetched.terms)}
@@ -184,17 +184,17 @@ class Desk:
             facts |= {"rank": reasons.view.rank, "of": reasons.view.waiting}
             words["because"] = _largest(reasons.view.terms)
         parents = [
-            {"url": _address(parent.node), "title": short(parent.title), "anchor": short(parent.anchor)}
+            {"url": _one_line_url(parent.node), "title": short(parent.title), "anchor": short(parent.anchor)}
             for parent in reasons.parents[:MAX_BEST]
         ]
         return {**facts, **untrusted({**words, "found_on": parents})}
 
-    async def changes(self, handle: str, since: str = "") -> Answer:
+    async def changes(self, handle: str, since: str = "") -> Result:
         path, after = self._path(handle), _since(since)
         has_revisits, found = await self._read(handle, lambda: _changes(path, after))
         changes = [
             {
-                "url": _address(item.url),
+                "url": _one_line_url(item.url),
                 "title": short(item.title),
                 "what": item.change.what,
                 "kind": item.change.kind,
@@ -217,14 +217,14 @@ class Desk:
             raise InputError("out-of-range", f"the budget must be 1 to {limits.pages} pages, the operator's limit")
         if not 1 <= len(seeds) <= MAX_SEEDS:
             raise InputError("bad-seeds", f"give 1 to {MAX_SEEDS} seed URLs (https://...)")
-        addresses = [_seed(text) for text in seeds]
-        await self._check_hosts({host(address) for address in addresses})
+        urls = [_seed(text) for text in seeds]
+        await self._check_hosts({host(url) for url in urls})
         times = [limits.seconds, *([self.base.max_time] if self.base.max_time else [])]
         sizes = [limits.size, *([self.base.max_bytes] if self.base.max_bytes else [])]
-        options = replace(self.base, topic=topic, seeds=addresses, budget=budget)
+        options = replace(self.base, topic=topic, seeds=urls, budget=budget)
         options.max_time, options.max_bytes = min(times), min(sizes)
         if stay:
-            near = list(dict.fromkeys(map(host, addresses)))
+            near = list(dict.fromkeys(map(host, urls)))
             # Hosts outside the operator's scope are dropped.
             options = replace(options, hosts=[name for name in near if not self.base.hosts or name in self.base.hosts])
             if not options.hosts:
@@ -299,9 +299,9 @@ class Desk:
             return "failed"
         return "running" if self._runs(handle) else "ended"
 
-    def _status(self, handle: str, path: Path) -> Answer:
+    def _status(self, handle: str, path: Path) -> Result:
         job, state = self._jobs.get(handle), self._state(handle)
-        result: Answer = {"handle": handle, "state": state}
+        result: Result = {"handle": handle, "state": state}
         if job is not None:
             result |= {"doing": job.doing if job.runs else "", "trouble": short(job.trouble)}
         if not (path / CONFIG).is_file() or (state == "running" and not (path / LOG).exists()):
@@ -316,7 +316,7 @@ class Desk:
         result |= {"topic": short(options.topic), "budget": options.budget}
         result |= {name: getattr(figures, name) for name in ("pages", "relevant", "ending")}
         pages = [
-            {"url": _address(visit.node), "title": short(visit.title), "relevance": round(visit.relevance_now, 3)}
+            {"url": _one_line_url(visit.node), "title": short(visit.title), "relevance": round(visit.relevance_now, 3)}
             for visit in shown
         ]
         return {**result, **untrusted({"best": pages})}
@@ -336,13 +336,13 @@ class Desk:
 
 
 def _seed(text: str) -> str:
-    address = check_seed(text) if len(text) <= MAX_URL_LENGTH else None
-    if address is None:
+    url = check_seed(text) if len(text) <= MAX_URL_LENGTH else None
+    if url is None:
         raise InputError("bad-url", f"{short(text, 100)!r} is not a URL: write it like https://example.org/page")
-    return address
+    return url
 
 
-def _address(text: str) -> str:
+def _one_line_url(text: str) -> str:
     """Return a page's URL on one line; URLs from agents are only looked up, never fetched."""
     return visible(text)[:MAX_URL_LENGTH].replace("\n", " ")
 
@@ -364,7 +364,7 @@ def _since(text: str) -> float:
 def _changes(path: Path, since: float) -> tuple[bool, list[ledger.LoggedChange]]:
     with Reading(path) as collection:
         found = list(ledger.changes(collection.log, since=since))
-        return ledger.last_look(collection.log)[1], found
+        return ledger.last_visit_time(collection.log)[1], found
 
 
 # A page may say "ignore your instructions". A model cannot be kept from reading that, but every response marks, in a
@@ -392,8 +392,8 @@ def short(text: str, max_length: int = 300) -> str:  # default: the length of a 
     return line if len(line) <= max_length else f"{line[: max_length - 1]}…"
 
 
-def untrusted(answer: Any) -> dict[str, Any]:
-    return {"notice": NOTICE, "untrusted": answer}
+def untrusted(data: Any) -> dict[str, Any]:
+    return {"notice": NOTICE, "untrusted": data}
 
 
 def passage(text: str, source: str, offset: int) -> str:

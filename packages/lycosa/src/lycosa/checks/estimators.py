@@ -79,7 +79,7 @@ def priority_is_pure(make: MakeEstimator) -> None:
     again = np.array(estimator.priority(rows, table))
     want(
         np.array_equal(first, again),
-        "a second call returned other priorities: draw chance from (seed, row), change state in learn() only",
+        "a second call returned other priorities: draw random numbers from (seed, row), change state in learn() only",
     )
     want(np.array_equal(first, turned), "priorities depend on the order of rows: compute each from its row only")
     want(known == state(estimator), "priority() changed the estimator's attributes: change them in learn() only")
@@ -207,7 +207,7 @@ def revisited_page(make: MakeEstimator) -> None:
         )
         want(
             np.array_equal(after, other.priority(_all(twin), twin)),
-            f"two estimators with the same visits differ after {event}: draw chance from (seed, row or pick)",
+            f"two estimators with the same visits differ after {event}: draw random numbers from (seed, row or pick)",
         )
 
 

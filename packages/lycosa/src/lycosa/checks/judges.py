@@ -187,7 +187,7 @@ def fresh_judges_agree(make: MakeJudge) -> None:
             judge.learn(visit)
             words.learn(visit)
         results.append(judge.judge(page, words.read(page)))
-    want(_same(*results), f"one returned {results[0]}, the other {results[1]}: seed chance, sort values from sets")
+    want(_same(*results), f"one returned {results[0]}, the other {results[1]}: seed random numbers, sort sets")
     weights = [repr(getattr(judge, "weights", "")) for judge in judges]
     want(
         weights[0] == weights[1],

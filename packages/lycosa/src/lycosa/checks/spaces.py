@@ -22,14 +22,14 @@ async def host_keys_are_stable(space: Space, node: str) -> None:
 
 async def ready_returns_time_and_reason(space: Space, node: str) -> None:
     """ready(host_key) is a time, not NaN, and a reason."""
-    answer = space.ready(space.host_key(node))
+    result = space.ready(space.host_key(node))
     want(
-        isinstance(answer, tuple)
-        and len(answer) == 2
-        and isinstance(answer[0], float | int)
-        and not math.isnan(answer[0])
-        and isinstance(answer[1], str),
-        f"ready({space.host_key(node)!r}) is {answer!r}: return (seconds since the epoch, reason of the wait)",
+        isinstance(result, tuple)
+        and len(result) == 2
+        and isinstance(result[0], float | int)
+        and not math.isnan(result[0])
+        and isinstance(result[1], str),
+        f"ready({space.host_key(node)!r}) is {result!r}: return (seconds since the epoch, reason of the wait)",
     )
 
 

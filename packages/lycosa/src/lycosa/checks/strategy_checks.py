@@ -56,7 +56,7 @@ def empty_frontier(make: MakeStrategy) -> None:
             isinstance(pick, Pick) and pick.row == -1,
             f"pick() returned {pick!r} from an empty frontier: use Pick(-1)",
         )
-        want(frontier.next_ready() == math.inf, "next_ready() returned a time although nothing waits: return infinity")
+        want(frontier.next_ready() == math.inf, "next_ready() returned a time although no row waits: return infinity")
         row = table.add_seed(node)
         strategy.admit(row, table, frontier)
         seed = strategy.pick(number, frontier, 0.0)
@@ -89,7 +89,7 @@ def _picks_all(make: MakeStrategy, space: Shuffled, breaks: int) -> None:
         before = len(visits_of(events))
         crawl = engine(make(), space, events)
         events = run(crawl, breaks)
-        want(len(visits_of(events)) > before, f"resumed after {before} visits, it picks nothing more")
+        want(len(visits_of(events)) > before, f"resumed after {before} visits, the strategy picks no more rows")
     table = crawl.table
     settled = Counter(visit.node for visit in visits_of(events) if not visit.retry_at)
     twice = [node for node, times in settled.items() if times > 1]

@@ -134,7 +134,7 @@ def _remember(directory: Path, seq: int, at: float) -> None:
 def _write(log: SqliteLog, wanted: ChangeFilter, period: _Period, title: str, file: Path) -> int:
     newest = feeds.newest(log, wanted, upto=period.upto, since=period.since)
     found = [item for item in newest if item.seq > period.after]
-    at, _ = ledger.last_look(log)
+    at, _ = ledger.last_visit_time(log)
     excerpt = Excerpts(Versions(log, log.path.parent / "archive"))
     crawl = ledger.identity(log).urn
     body = feeds.atom(found, crawl=crawl, title=title, at=at, says=lambda item: ledger.story(item, excerpt(item)))
@@ -149,7 +149,7 @@ def _facts(log: SqliteLog, directory: Path, wanted: ChangeFilter, period: _Perio
         "crawl": ledger.identity(log).urn,
         "changes": list(map(ledger.change_data, found)),
         "counts": Counter(item.change.what for item in found),
-        "unchanged": ledger.quiet_looks(log, after=period.after, upto=period.upto, since=period.since),
+        "unchanged": ledger.count_unchanged_visits(log, after=period.after, upto=period.upto, since=period.since),
         "last_event": period.upto,
     }
 
@@ -164,7 +164,7 @@ def _parts(log: SqliteLog, directory: Path, wanted: ChangeFilter, period: _Perio
             continue
         tally[item.change.what] += 1
         yield from _change(item, explain=explain, width=width)
-    quiet = ledger.quiet_looks(log, after=period.after, upto=period.upto, since=period.since)
+    quiet = ledger.count_unchanged_visits(log, after=period.after, upto=period.upto, since=period.since)
     narrowed = replace(wanted, cosmetic=False) != ChangeFilter()
     closing = [(ledger.format_counts(tally) if tally or not narrowed else "no matching change") + period.words]
     closing += [f"{hidden:,} cosmetic only (--cosmetic shows them)"] if hidden else []
@@ -174,7 +174,7 @@ def _parts(log: SqliteLog, directory: Path, wanted: ChangeFilter, period: _Perio
     yield Text(f"{line[:1].upper()}{line[1:]}.", "bold" if tally else "")
     if tally:
         return
-    at, again = ledger.last_look(log)
+    at, again = ledger.last_visit_time(log)
     if not at:
         yield "No page has been fetched yet."
     elif again:

@@ -111,8 +111,8 @@ def format_spending(spent: Mapping[str, int]) -> str:
     >>> format_spending({"robots.txt": 2, "pages": 1, "dead links": 1200})
     '1 page, 1,200 dead links, 2 robots.txt'
     """
-    order = sorted(spent, key=lambda what: (what != PAGES, -spent[what], what))
-    return ", ".join(_counted(spent[what], what) for what in order if spent[what])
+    order = sorted(spent, key=lambda label: (label != PAGES, -spent[label], label))
+    return ", ".join(_counted(spent[label], label) for label in order if spent[label])
 
 
 def larger_budget_option(ending: str, budget: int, pages: int, requests: int) -> str:
@@ -197,9 +197,9 @@ class CrawlCounters:
         self.bytes += visit.size
         if visit.kind in ("page", "redirect", "sitemap"):
             self.outcomes[visit.outcome] += 1
-        if what := spent_on(visit):
+        if label := spent_on(visit):
             self.requests += 1
-            self.spent[what] += 1
+            self.spent[label] += 1
         if rendering := visit.data.get("render"):  # requests of the browser
             self.requests += rendering.get("requests", 0)
             self.spent[RESOURCES] += rendering.get("requests", 0)

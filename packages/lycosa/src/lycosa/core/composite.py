@@ -168,7 +168,7 @@ class Batched:
     same visit. This is `dry="rank"`. The paper instead picks at random among the rows discovered in this batch until it
     ends: `dry="random"`, not the default as it uses less knowledge.
 
-    Waiting times are not in the log: if all remaining rows belong to hosts with a wait beyond our patience, new rows
+    Waiting times are not in the log: if all remaining rows belong to hosts with a wait beyond the patience, new rows
     join at once, but still count as discovered in this batch.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 6.2.
@@ -335,7 +335,7 @@ class Frontiers(Frontier):
         first = arms[0]
         super().__init__(first.table, first.ready, first.host_budget, first.patience, first.choosy)
         self.arms = list(arms)
-        self.asked = [0]  # arms queried for the last row
+        self.queried = [0]  # arms queried for the last row
         self._shared: dict[int, SharedHostQueue] = {}
         self.turn(0)
 
@@ -364,7 +364,7 @@ class Frontiers(Frontier):
     def take(self, now: float) -> int:
         row = self.arms[self._turn].take(now)
         self.turn(self._turn)
-        self.asked = [self._turn]
+        self.queried = [self._turn]
         for arm in self.arms if row >= 0 else ():
             if arm is not self.arms[self._turn]:
                 arm.mark_taken(row, free=self.taken[row])
@@ -372,13 +372,13 @@ class Frontiers(Frontier):
 
     def first(self, order: Iterable[int], now: float) -> tuple[int, int]:
         """Query frontiers in this order until one has a row; return its index and the row, or -1."""
-        asked, row = [], -1
+        queried, row = [], -1
         for arm in order:
-            asked.append(arm)
+            queried.append(arm)
             row = self.turn(arm).take(now)
             if row >= 0:
                 break
-        self.asked = asked
+        self.queried = queried
         return self._turn, row
 
     def mark_taken(self, row: int, *, free: bool) -> None:
@@ -398,7 +398,7 @@ class Frontiers(Frontier):
             arm.wake(name)
 
     def next_ready(self) -> float:
-        return min((self.arms[arm].next_ready() for arm in self.asked), default=math.inf)
+        return min((self.arms[arm].next_ready() for arm in self.queried), default=math.inf)
 
     def left(self) -> bool:
         return any(arm.left() for arm in self.arms)
@@ -410,7 +410,7 @@ class Frontiers(Frontier):
         return self.arms[self._turn].head(n)
 
     def waiting(self) -> list[HostQueue]:
-        found = {queue.number: queue for arm in self.asked for queue in self.arms[arm].waiting()}
+        found = {queue.number: queue for arm in self.queried for queue in self.arms[arm].waiting()}
         return [found[number] for number in sorted(found)]
 
 

@@ -178,7 +178,7 @@ class Engine:
             await self._cancel_visits()
 
     def _recall(self) -> bool:
-        """Reload spilled rows if nothing in memory can be fetched, and record that; return whether any came back."""
+        """Reload spilled rows if nothing in memory can be fetched, and record it; return whether there were any."""
         spilled = self.spilled
         if spilled is None or self.ending not in (EXHAUSTED, HOSTS_SPENT, LEFT_ALONE) or not spilled.wanting():
             return False
@@ -451,7 +451,7 @@ class Engine:
         if step is not None and visit.is_page:
             self.frontier.queue(int(self.table.host[step.row])).pages += 1
         self.frontier.hold(*self.trap_filter.learn(visit, step, self.table))
-        if step is not None:  # last, as a strategy may ask the frontier whether any row is left
+        if step is not None:  # last, because a strategy may query the frontier
             self.strategy.learn(step, self.table, self.frontier)
         if visit.data.get("sources"):
             self._admit_sources(visit)

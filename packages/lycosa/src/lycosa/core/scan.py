@@ -18,7 +18,7 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows
 
 NOWHERE, ASIDE, FIRST, FREELY, BEHIND = range(5)  # pools: none; in flight, shut or pruned; seeds; free; held
-_MOST = float(np.finfo(np.float32).max)
+_MAX_FLOAT32 = float(np.finfo(np.float32).max)
 
 
 class ScanFrontier(Frontier):
@@ -61,7 +61,7 @@ class ScanFrontier(Frontier):
     def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         self._fit()
         self.priority[rows] = priorities = self._seeds_first(rows, priorities)
-        self._put(rows, np.clip(priorities, -_MOST, _MOST).astype(np.float32)[np.newaxis])
+        self._put(rows, np.clip(priorities, -_MAX_FLOAT32, _MAX_FLOAT32).astype(np.float32)[np.newaxis])
 
     def describe(self, rows: Rows, features: Features) -> None:
         """Set the features of rows of a linear estimator."""

@@ -118,11 +118,11 @@ def import_object(name: str, noun: str) -> Any:
         raise InputError("bad-plugin", f"cannot load {noun} {name!r} as module:Class: {error}") from error
 
 
-def check_parts(made: Any, needs: Sequence[str], name: str) -> None:
+def check_parts(instance: Any, needs: Sequence[str], name: str) -> None:
     """Raise InputError if a user's own class lacks required methods."""
-    missing = [part for part in needs if not hasattr(made, part)]
+    missing = [part for part in needs if not hasattr(instance, part)]
     if missing:
-        lacking = f"{type(made).__name__} without {' and '.join(missing)}"
+        lacking = f"{type(instance).__name__} without {' and '.join(missing)}"
         raise InputError("bad-plugin", f"{name} creates a {lacking}: see lycosa.core.protocols")
 
 

@@ -1,12 +1,12 @@
 """Rows in memory and rows spilled to disk.
 
 A row in memory is complete: the table, the estimator, the frontier and the trap filter have it in their columns. A
-spilled row is a record of a file with all of this and its name; its fingerprint, last priority, host and trap group
+spilled row is a record of a file with these columns and its name; its fingerprint, last priority, host and trap group
 stay in memory, 35 to 52 bytes. Its row number is reused.
 
 Rows are exchanged (`SpilledRows.sweep`) when more than `limit` are in memory, when fewer than half as many are left,
-and after every so many visits. The best three quarters of `limit` stay in memory or come back, and of each host the
-best few. A spilled row comes back at once when a page links to it, when it is a seed, or when it is visited.
+and after every so many visits. The best rows, three quarters of `limit`, stay in memory or are reloaded, and the
+best few of each host. A spilled row is reloaded at once when a page links to it, when it is a seed, or on a visit.
 
 All of it happens while events are folded, so a replayed crawl has the same rows in memory. The file is a cache: without
 a snapshot that fits, the log is folded from its beginning and the file is written from scratch.
@@ -71,10 +71,10 @@ def spillable_estimator(strategy: object, frontier: Frontier, trap_filter: TrapF
     estimator = getattr(strategy, "estimator", None)
     if type(strategy) not in (Greedy, Altered) or type(frontier) is not Frontier or isinstance(estimator, Spread):
         return None
-    return estimator if isinstance(estimator, Spillable) and _tells(estimator) and _tells(trap_filter) else None
+    return estimator if isinstance(estimator, Spillable) and _has_state(estimator) and _has_state(trap_filter) else None
 
 
-def _tells(part: object) -> bool:
+def _has_state(part: object) -> bool:
     defined = {name: at for at, kind in reversed([*enumerate(type(part).__mro__)]) for name in vars(kind)}
     learns = min(defined[name] for name in ("learn", "reconsider") if name in defined)
     return max(defined.get(name, math.inf) for name in ("leave", "join")) <= learns
@@ -369,7 +369,7 @@ class SpilledRows:
         for at in np.flatnonzero(records["length"] > INLINE).tolist():  # few; the rest has no checksum of its own
             names[at] += self.file.read_text(int(records["more"][at]), lengths[at] - INLINE)
             if fingerprints([names[at]])[0] != records["key"][at]:
-                raise self.file.spoilt()
+                raise self.file.damage_error()
         return records, names
 
     def _free(self, records: NDArray[Any], places: NDArray[np.intp]) -> None:
@@ -514,10 +514,10 @@ class SpillFile:
     def _records(self, places: NDArray[np.intp]) -> NDArray[Any]:
         data = b"".join([self._read((end - begin) * self._size, first) for begin, end, first in _runs(places)])
         if len(data) != len(places) * self._size:
-            raise self.spoilt()
+            raise self.damage_error()
         records = np.frombuffer(data, self.kind)
         if (_checks(records, places) != records["check"]).any():
-            raise self.spoilt()
+            raise self.damage_error()
         return records
 
     def read_text(self, first: int, length: int) -> bytes:
@@ -534,7 +534,7 @@ class SpillFile:
             pieces.append(os.pread(self._mine() if own else self._given, many, self.offset(place)))
         return b"".join(pieces)
 
-    def spoilt(self) -> InputError:
+    def damage_error(self) -> InputError:
         if self.path is None:
             return InputError(
                 "bad-file", "the temporary file of spilled rows was changed by another program: start again"

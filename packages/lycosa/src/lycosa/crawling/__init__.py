@@ -134,16 +134,16 @@ def watch(
     return _again(out, "watch()", changes, clock, revisit_plan=revisit_plan, topic=topic, space=space)
 
 
-def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Clock | None, **asked: Any) -> Crawl:
+def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Clock | None, **arguments: Any) -> Crawl:
     path = Path(out)
     options = Options.from_mapping({**vars(Directory.read_options(path)), **changes}, called)
-    if "revisit_plan" in asked:
+    if "revisit_plan" in arguments:
         join_shards(path)
     clock = clock or wall_clock()
-    asked["own_judge"] = as_judge(asked.pop("topic", None), options.threshold)
-    asked["space"] = as_space(asked.get("space"), clock)
-    asked["strategy"] = as_strategy(asked.get("strategy"))
-    return Crawl(CrawlRequest(options, path, clock=clock, resuming=True, **asked))
+    arguments["own_judge"] = as_judge(arguments.pop("topic", None), options.threshold)
+    arguments["space"] = as_space(arguments.get("space"), clock)
+    arguments["strategy"] = as_strategy(arguments.get("strategy"))
+    return Crawl(CrawlRequest(options, path, clock=clock, resuming=True, **arguments))
 
 
 class Crawl:

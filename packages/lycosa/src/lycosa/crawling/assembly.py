@@ -203,16 +203,16 @@ async def _open(
 ) -> tuple[dict[str, Any], list[Event], list[str]]:
     if not request.resuming:  # before anything is written, because an example may not be readable
         topic_terms, news = await learn_terms(request, space)
-        asked = await ask_engines(request.options, space, request.clock)
+        search = await ask_engines(request.options, space, request.clock)
         files.open()
     else:
         files.open()
         topic_terms, news = await _known_terms(request, files, space)
-        asked = SeedSearch()
+        search = SeedSearch()
         if not files.readonly and request.revisit_plan is None and isinstance(files.log, SqliteLog):
-            asked = await ask_engines(request.options, space, request.clock, files.log.setting(SEARCHES_SETTING, {}))
-    request.notes += asked.notes
-    return topic_terms, [*news, *asked.events], asked.seeds
+            search = await ask_engines(request.options, space, request.clock, files.log.setting(SEARCHES_SETTING, {}))
+    request.notes += search.notes
+    return topic_terms, [*news, *search.events], search.seeds
 
 
 async def _known_terms(request: CrawlRequest, files: CrawlFiles, space: Space) -> tuple[dict[str, Any], list[Event]]:

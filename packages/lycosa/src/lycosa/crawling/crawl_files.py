@@ -198,9 +198,9 @@ def snapshot_key(request: CrawlRequest, engine: Engine) -> About:
     own = [_source(part) for part in parts]
     named = [f"{type(part).__module__}.{type(part).__qualname__}" for part in parts]
     vectors = vectors_digest() if getattr(guide, "meaning_", None) is not None else ""
-    about = (sorted(options.items()), engine.model_updates.judge_name, engine.judge.threshold, named, own, vectors)
+    summary = (sorted(options.items()), engine.model_updates.judge_name, engine.judge.threshold, named, own, vectors)
     strategy = repr(guide) if request.strategy is not None else ""
-    crawl = xxhash.xxh3_128_hexdigest(f"{about!r} {strategy}".encode("utf-8", "replace"))
+    crawl = xxhash.xxh3_128_hexdigest(f"{summary!r} {strategy}".encode("utf-8", "replace"))
     judge_key = learning_key(request.options, engine.model_updates.judge_name)
     return {"code": code_digest(), "judge": judge_key, "crawl": crawl}
 
@@ -248,17 +248,17 @@ def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -
         snapshot = files.snapshots.read(fits, wanted if files.readonly else None, progress=request.progress)
         if snapshot is None:
             return 0
-        about, state = snapshot
+        summary, state = snapshot
         with files.snapshots.restoring():
             engine.restore(state.pop("engine"), without)
             files.restore(state["files"])
-    return int(about["seq"])
+    return int(summary["seq"])
 
 
 def snapshot_seq(directory: Path) -> int:
     """Return the last event number of a directory's snapshot; 0 if there is none or the code has changed."""
-    about = Snapshots(directory).about()
-    return int(about["seq"]) if about is not None and about.get("code") == code_digest() else 0
+    summary = Snapshots(directory).about()
+    return int(summary["seq"]) if summary is not None and summary.get("code") == code_digest() else 0
 
 
 class SnapshotWriter:
@@ -302,8 +302,8 @@ class SnapshotWriter:
             seq = log.end()
             state = {"engine": self.engine.state(), "files": self.files.state()}
             spilled = getattr(self.engine, "spilled", None)
-            about = {**self._bound, "seq": seq, "log": log.chain(seq), "renderer": _renderer(self.engine)}
-            snapshots.write(about | {"spilled": [] if spilled is None else spilled.about()}, state)
+            summary = {**self._bound, "seq": seq, "log": log.chain(seq), "renderer": _renderer(self.engine)}
+            snapshots.write(summary | {"spilled": [] if spilled is None else spilled.about()}, state)
         except (StateMismatch, MemoryError, OverflowError):  # without a snapshot the log is folded instead
             self.files.snapshots = None
             return False

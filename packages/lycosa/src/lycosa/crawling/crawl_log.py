@@ -170,16 +170,16 @@ class CrawlLog:
 def browser_requests(visit: Visit) -> list[Visit]:
     """Return the requests of a browser for a page as visits, robots.txt first."""
     rules = [as_visit(rule) for rule in visit.data.get("robots", ())]
-    told: list[Visit] = [rule for rule in rules if rule.status or rule.outcome != "ok"]
+    fields: list[Visit] = [rule for rule in rules if rule.status or rule.outcome != "ok"]
     for given in visit.data.get("render", {}).get("resources", ()):
         one = LoggedRequest(*given)
-        told.append(
+        fields.append(
             Visit(
                 one.url, "asset", one.outcome, 0, origin=visit.node, started=one.started, ended=one.ended,
                 status=one.status, size=one.size, digest=one.digest, data={"type": one.type}, flags=["browser"],
             )
         )  # fmt: skip
-    return told
+    return fields
 
 
 def format_line(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
@@ -212,12 +212,12 @@ def _type(visit: Visit) -> str:
 
 
 def _annotations(seq: int, visit: Visit) -> list[str]:
-    told = [f"event:{seq}", visit.kind, visit.outcome]
+    fields = [f"event:{seq}", visit.kind, visit.outcome]
     if visit.attempt > 1:
-        told.append(f"{visit.attempt}t")
+        fields.append(f"{visit.attempt}t")
     if visit.same_as:
-        told.append("duplicate:content")
-    return told + [re.sub(r"[\s,]+", "-", flag) for flag in visit.flags]
+        fields.append("duplicate:content")
+    return fields + [re.sub(r"[\s,]+", "-", flag) for flag in visit.flags]
 
 
 def _plain(text: str) -> str:

@@ -106,11 +106,11 @@ class CrawlRequest:
     def _check_judge(self) -> None:
         """Create the judge, or check that it can be created, and store its name in the options."""
         options = self.options
-        asked = any(getattr(options, name) for name in TOPIC_OPTIONS)
+        has_topic = any(getattr(options, name) for name in TOPIC_OPTIONS)
         entry = SPACES.get(parse_spec(options.space)[0])
-        if not options.judge and not asked and entry is not None:
+        if not options.judge and not has_topic and entry is not None:
             options.judge = entry.judge  # the space knows the relevance of its nodes
-        if not options.judge and (asked or judge_name(options) == BROWSING):
+        if not options.judge and (has_topic or judge_name(options) == BROWSING):
             options.judge = judge_name(options)
         check_request(self.with_resolved_files)
         if not options.examples and not (self.resuming and options.terms):

@@ -147,7 +147,7 @@ class _Live(Connection):
         self.arrived.set()
         self.writable.set()
 
-    def _answer(self, request: Request) -> None:
+    def _respond(self, request: Request) -> None:
         url = request.url(self.tunnel)
         if not 0 <= request.body <= MAX_BODY_BYTES:
             self._refuse(411 if request.body < 0 else 413)
@@ -168,9 +168,9 @@ class _Live(Connection):
                 request.method, URL(url, encoded=True), headers=_onward(request, is_page), data=body or None,
                 allow_redirects=False,
             )  # fmt: skip
-            async with asking as answer:
+            async with asking as response:
                 self.proxy.tally["passed"] += 1
-                await self._stream(request, url, answer, is_page)
+                await self._stream(request, url, response, is_page)
         except (aiohttp.ClientError, OSError, ValueError, TimeoutError) as error:
             self.proxy.tally["failed"] += 1
             self._send_page(
@@ -190,21 +190,21 @@ class _Live(Connection):
         del self.buffer[:length]
         return body
 
-    async def _stream(self, request: Request, url: str, answer: aiohttp.ClientResponse, is_page: bool) -> None:
+    async def _stream(self, request: Request, url: str, response: aiohttp.ClientResponse, is_page: bool) -> None:
         """Forward a response as it arrives; record the page when it is complete."""
-        assert isinstance(answer, LenientResponse)
-        mended = answer.remarks.repaired
+        assert isinstance(response, LenientResponse)
+        mended = response.remarks.repaired
         fields: Headers = [
             (name, value)
-            for name, value in (mended.fields if mended else answer.raw_headers)
+            for name, value in (mended.fields if mended else response.raw_headers)
             if name.lower() not in _HOP
         ]
-        kind = answer.headers.get("Content-Type", "").lower()
-        keeps = is_page and answer.status == 200 and kind.startswith(_PAGES)
+        kind = response.headers.get("Content-Type", "").lower()
+        keeps = is_page and response.status == 200 and kind.startswith(_PAGES)
         body = bytearray()
-        end = self._begin(request, answer, fields)
+        end = self._begin(request, response, fields)
         try:
-            async for chunk in answer.content.iter_any():
+            async for chunk in response.content.iter_any():
                 if self.transport is None or self.transport.is_closing():
                     return
                 body += chunk if keeps and len(body) < MAX_PAGE_BYTES else b""
@@ -219,12 +219,12 @@ class _Live(Connection):
             if not request.keep:
                 self.transport.close()
         if keeps:
-            self._record(url, request, bytes(body), kind, answer.headers.get("Content-Encoding", ""))
+            self._record(url, request, bytes(body), kind, response.headers.get("Content-Encoding", ""))
 
-    def _begin(self, request: Request, answer: aiohttp.ClientResponse, fields: Headers) -> bytes:
+    def _begin(self, request: Request, response: aiohttp.ClientResponse, fields: Headers) -> bytes:
         """Send the head of a response; return the bytes that end a body of unknown length."""
-        length = answer.headers.get("Content-Length", "") if "Transfer-Encoding" not in answer.headers else ""
-        bodiless = request.method == "HEAD" or answer.status in (204, 304)
+        length = response.headers.get("Content-Length", "") if "Transfer-Encoding" not in response.headers else ""
+        bodiless = request.method == "HEAD" or response.status in (204, 304)
         end = b""
         if length.isascii() and length.isdigit():
             fields.append((b"Content-Length", length.encode()))
@@ -235,7 +235,7 @@ class _Live(Connection):
             end = b"0\r\n\r\n"
         if not request.keep:
             fields.append((b"Connection", b"close"))
-        head = [b"HTTP/1.1 %d %b" % (answer.status, (answer.reason or "").encode("latin-1", "replace"))]
+        head = [b"HTTP/1.1 %d %b" % (response.status, (response.reason or "").encode("latin-1", "replace"))]
         head += [name + b": " + value for name, value in fields]
         if self.transport is not None:
             self.transport.write(b"\r\n".join(head) + b"\r\n\r\n")

@@ -27,7 +27,7 @@ from lycosa.replay import proxy_pages
 from lycosa.replay.certificates import Authority
 from lycosa.replay.peers import is_own_user, users_are_known
 from lycosa.replay.recording import Recording, Spot
-from lycosa.replay.records import Damaged, RecordedAnswer
+from lycosa.replay.records import Damaged, RecordedResponse
 
 AT_ONCE = 200_000  # bytes of a record in the file; smaller ones are read without a thread, in a millisecond or two
 MAX_BODY_BYTES = 10_000_000  # maximum bytes of a request body, which is read and discarded
@@ -46,7 +46,7 @@ class LocalProxy:
     def __init__(self, authority: Authority, port: int = 0) -> None:
         self.authority = authority
         self.port = port
-        # Responses by kind; clients that `distrusted` our certificates; requests of `strangers`, that is, other users.
+        # Responses by kind; clients that `distrusted` the certificate; requests of `strangers`, that is, other users.
         self.tally: Counter[str] = Counter()
         self.password = "" if users_are_known() else new_password()
         self.connections: set[Connection] = set()
@@ -113,9 +113,9 @@ class ReplayProxy(LocalProxy):
     def connection(self) -> Connection:
         return _Replaying(self)
 
-    def answer(self, url: str, spots: list[Spot]) -> RecordedAnswer | Damaged | None:
+    def response(self, url: str, spots: list[Spot]) -> RecordedResponse | Damaged | None:
         try:
-            return self.recording.answer(url, spots)
+            return self.recording.response(url, spots)
         except Damaged as error:
             return error
 
@@ -185,9 +185,9 @@ class Connection(asyncio.Protocol):
             elif request.method == "CONNECT":
                 self._connect(request)
             else:
-                self._answer(request)
+                self._respond(request)
 
-    def _answer(self, request: Request) -> None:
+    def _respond(self, request: Request) -> None:
         raise NotImplementedError
 
     def _connect(self, request: Request) -> None:
@@ -257,7 +257,7 @@ class Connection(asyncio.Protocol):
 class _Replaying(Connection):
     proxy: ReplayProxy
 
-    def _answer(self, request: Request) -> None:
+    def _respond(self, request: Request) -> None:
         if not 0 <= request.body <= MAX_BODY_BYTES:
             request.keep = False
         elif request.keep:
@@ -274,19 +274,19 @@ class _Replaying(Connection):
         elif spots and spots[0].cost > AT_ONCE:
             self.working = asyncio.ensure_future(self._read_in_thread(request, url, spots))
         else:
-            self._deliver(request, url, self.proxy.answer(url, spots))
+            self._deliver(request, url, self.proxy.response(url, spots))
 
     async def _read_in_thread(self, request: Request, url: str, spots: list[Spot]) -> None:
         try:
-            answer = await asyncio.to_thread(self.proxy.answer, url, spots)
+            response = await asyncio.to_thread(self.proxy.response, url, spots)
         finally:
             self.working = None
-        self._deliver(request, url, answer)
+        self._deliver(request, url, response)
         self._next()
 
-    def _deliver(self, request: Request, url: str, found: RecordedAnswer | Damaged | None) -> None:
+    def _deliver(self, request: Request, url: str, found: RecordedResponse | Damaged | None) -> None:
         tally = self.proxy.tally
-        if isinstance(found, RecordedAnswer):
+        if isinstance(found, RecordedResponse):
             tally["recorded"] += 1
             headers = [*found.headers, (b"Memento-Datetime", http_date(found.date))]
             if request.has(found):
@@ -334,8 +334,8 @@ class Request:
         self.target = target.encode("latin-1").decode("utf-8", "replace")
         fields = (line.partition(":") for line in lines)
         self.headers = {name.strip().lower(): value.strip() for name, _, value in fields}
-        asked = f"{self.headers.get('connection', '')},{self.headers.get('proxy-connection', '')}".lower()
-        self.keep = "close" not in asked and (self.version != "HTTP/1.0" or "keep-alive" in asked)
+        options = f"{self.headers.get('connection', '')},{self.headers.get('proxy-connection', '')}".lower()
+        self.keep = "close" not in options and (self.version != "HTTP/1.0" or "keep-alive" in options)
 
     @property
     def sane(self) -> bool:
@@ -362,16 +362,16 @@ class Request:
         scheme, _, named = tunnel.partition("://")
         return f"{scheme or 'http'}://{self.headers.get('host') or named}{self.target}"
 
-    def has(self, answer: RecordedAnswer) -> bool:
+    def has(self, response: RecordedResponse) -> bool:
         """Return whether the client already has this response."""
-        if answer.status != 200:
+        if response.status != 200:
             return False
         if "if-none-match" in self.headers:
-            tag = answer.header(b"etag").removeprefix("W/")
+            tag = response.header(b"etag").removeprefix("W/")
             tags = [tag.strip().removeprefix("W/") for tag in self.headers["if-none-match"].split(",")]
             return bool(tag) and (tag in tags or tags == ["*"])
         since = seconds(self.headers.get("if-modified-since", ""))
-        changed = seconds(answer.header(b"last-modified"))
+        changed = seconds(response.header(b"last-modified"))
         return since is not None and changed is not None and changed <= since
 
 

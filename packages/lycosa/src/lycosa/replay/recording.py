@@ -25,7 +25,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.replay.captures import CONTENT, REVISIT, SECURE, bare, digest_key, identify
 from lycosa.replay.index import open_index
 from lycosa.replay.places import archives
-from lycosa.replay.records import Damaged, RecordedAnswer, read
+from lycosa.replay.records import Damaged, RecordedResponse, read
 from lycosa.web.urls import canonical, resolve
 
 
@@ -49,7 +49,7 @@ class ArchiveFile:
         except OSError as error:
             raise StoreError(f"cannot read {path}: {error.strerror}") from error
 
-    def read(self, row: int) -> RecordedAnswer:
+    def read(self, row: int) -> RecordedResponse:
         columns = self.index.columns
         offset, length = int(columns["offset"][row]), int(columns["length"][row])
         try:
@@ -162,23 +162,23 @@ class Recording:
                 ranked.append((rank, len(ranked), Spot(archive, row)))
         return [spot for _, _, spot in sorted(ranked, key=lambda item: item[:2])]
 
-    def answer(self, url: str, spots: Iterable[Spot]) -> RecordedAnswer | None:
+    def response(self, url: str, spots: Iterable[Spot]) -> RecordedResponse | None:
         """Return the recorded response at the first of these spots that matches the URL."""
         address = identify(url)[2]
         for spot in spots:
-            answer = spot.archive.read(spot.row)
-            recorded = identify(answer.url)[2]
+            response = spot.archive.read(spot.row)
+            recorded = identify(response.url)[2]
             if bare(recorded) != bare(address):
                 continue  # hash collision
-            if recorded != address and answer.status in range(300, 400) and _target(answer) == address:
+            if recorded != address and response.status in range(300, 400) and _target(response) == address:
                 continue  # a redirect between http and https would loop here
-            return self._with_body(answer) if answer.revisit else answer
+            return self._with_body(response) if response.revisit else response
         return None
 
-    def find(self, url: str, at: int | None = None) -> RecordedAnswer | None:
-        return self.answer(url, self.locate(url, at))
+    def find(self, url: str, at: int | None = None) -> RecordedResponse | None:
+        return self.response(url, self.locate(url, at))
 
-    def _with_body(self, revisit: RecordedAnswer) -> RecordedAnswer:
+    def _with_body(self, revisit: RecordedResponse) -> RecordedResponse:
         if revisit.status in range(300, 400) and not revisit.unchanged:
             return revisit  # its headers are sufficient
         for original in self._originals(revisit):
@@ -189,7 +189,7 @@ class Recording:
             return revisit
         raise Damaged(f"{revisit.url} was recorded as unchanged since an earlier response, which is not in these files")
 
-    def _originals(self, revisit: RecordedAnswer) -> Iterable[RecordedAnswer]:
+    def _originals(self, revisit: RecordedResponse) -> Iterable[RecordedResponse]:
         """Yield records with the body: the referenced one, or any with the same digest."""
         date = revisit.refers_to_date or revisit.date
         for spot in self.locate(revisit.refers_to or revisit.url, date):
@@ -208,5 +208,5 @@ class Recording:
                         yield original
 
 
-def _target(answer: RecordedAnswer) -> str | None:
-    return resolve(canonical(answer.url) or answer.url, [answer.header(b"location")])[0]
+def _target(response: RecordedResponse) -> str | None:
+    return resolve(canonical(response.url) or response.url, [response.header(b"location")])[0]

@@ -34,7 +34,7 @@ class Damaged(Exception):
 
 
 @dataclass(slots=True)
-class RecordedAnswer:
+class RecordedResponse:
     url: str
     date: int  # microseconds since 1970
     status: int = 200
@@ -51,13 +51,13 @@ class RecordedAnswer:
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == name), "")
 
 
-def read(data: bytes) -> RecordedAnswer:
+def read(data: bytes) -> RecordedResponse:
     try:
         record = next(iter(ArchiveIterator(io.BytesIO(data), parse_http=False)), None)
         if record is None:
             raise Damaged("no WARC record begins at this offset")
         headers = record.headers
-        answer = RecordedAnswer(
+        response = RecordedResponse(
             (headers.get("WARC-Target-URI") or "").strip("<> "),
             moment(headers.get("WARC-Date") or ""),
             refers_to=(headers.get("WARC-Refers-To-Target-URI") or "").strip("<> "),
@@ -75,14 +75,14 @@ def read(data: bytes) -> RecordedAnswer:
     if len(block) < length:
         raise Damaged(f"{len(block):,} of its {length:,} bytes are there")
     if int(record.record_type) == RESOURCE:
-        answer.headers = [(b"Content-Type", (headers.get("Content-Type") or "").encode("latin-1", "replace"))]
-        answer.body = block
-    elif block or not answer.revisit:
-        _read_http(block, answer)
-    return answer
+        response.headers = [(b"Content-Type", (headers.get("Content-Type") or "").encode("latin-1", "replace"))]
+        response.body = block
+    elif block or not response.revisit:
+        _read_http(block, response)
+    return response
 
 
-def _read_http(block: bytes, answer: RecordedAnswer) -> None:
+def _read_http(block: bytes, response: RecordedResponse) -> None:
     while True:
         end = _HEAD_END.search(block)
         head, rest = (block[: end.start()], block[end.end() :]) if end is not None else (block.rstrip(), b"")
@@ -93,16 +93,16 @@ def _read_http(block: bytes, answer: RecordedAnswer) -> None:
         if not status[1].startswith(b"1"):
             break
         block = rest  # skip '100 Continue'
-    answer.status, answer.reason = int(status[1]), status[2] or b""
+    response.status, response.reason = int(status[1]), status[2] or b""
     headers = _fields(lines)
     coding = {name.lower(): value.lower() for name, value in headers}
     dropped = _OF_THE_CONNECTION | {name.strip() for name in coding.get(b"connection", b"").split(b",")}
-    answer.body = rest
+    response.body = rest
     if b"chunked" in coding.get(b"transfer-encoding", b""):
-        answer.body = dechunked(rest)
-    if b"gzip" in coding.get(b"content-encoding", b"") and answer.body and not answer.body.startswith(b"\x1f\x8b"):
+        response.body = dechunked(rest)
+    if b"gzip" in coding.get(b"content-encoding", b"") and response.body and not response.body.startswith(b"\x1f\x8b"):
         dropped |= {b"content-encoding"}  # written by a tool that unpacked the body but kept the header
-    answer.headers = [(name, value) for name, value in headers if name.lower() not in dropped]
+    response.headers = [(name, value) for name, value in headers if name.lower() not in dropped]
 
 
 def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:

@@ -247,15 +247,15 @@ def links(old: Snapshot, new: Snapshot) -> Verdict | None:
     added, removed = main_after - before - main_before, main_before - after - main_after
     if added or removed:
         share = (len(added) + len(removed)) / len(main_before | main_after)
-        return Verdict(True, "link", share, _came_and_went(len(added), len(removed)))
+        return Verdict(True, "link", share, _format_counts(len(added), len(removed)))
     added, removed = after - before, before - after
     if not added and not removed:
         return Verdict(False)
     share = (len(added) + len(removed)) / len(before | after)
-    return Verdict(True, "cosmetic", share, _came_and_went(len(added), len(removed)) + ", in the navigation")
+    return Verdict(True, "cosmetic", share, _format_counts(len(added), len(removed)) + ", in the navigation")
 
 
-def _came_and_went(added: int, removed: int) -> str:
+def _format_counts(added: int, removed: int) -> str:
     parts = [f"{n} {'link' if n == 1 else 'links'} {way}" for n, way in ((added, "added"), (removed, "removed")) if n]
     return ", ".join([parts[0], *(part.replace("links ", "").replace("link ", "") for part in parts[1:])])
 
@@ -348,10 +348,10 @@ def tree(old: Snapshot, new: Snapshot) -> Verdict | None:
     """
     if not old.is_html or not new.is_html:
         return None
-    structure, text, ways = levels_apart(old.tree.by_level(), new.tree.by_level())
-    if not ways:
+    structure, text, kinds = levels_apart(old.tree.by_level(), new.tree.by_level())
+    if not kinds:
         return Verdict(False)
-    says = _named(ways)
+    says = _named(kinds)
     main = [side.tree.by_level(inside=side.main.inside) for side in (old, new)]
     of_main = levels_apart(*main)[0]
     words = difference(old.main, new.main)
@@ -370,27 +370,28 @@ def levels_apart(old: list[DomLevel], new: list[DomLevel]) -> tuple[float, float
     """Return the share of differing elements, the share of differing texts, and the kind of change by level."""
     elements = texts = 0
     other_elements = other_texts = 0.0
-    ways: dict[int, str] = {}
+    kinds: dict[int, str] = {}
     for number, (before, after) in enumerate(zip_longest(old, new, fillvalue=DomLevel()), 1):
-        longest, most_texts = max(len(before.elements), len(after.elements)), max(len(before.texts), len(after.texts))
+        longest = max(len(before.elements), len(after.elements))
+        longest_texts = max(len(before.texts), len(after.texts))
         elements += longest
-        texts += most_texts
+        texts += longest_texts
         way = []
         if before.elements != after.elements:
             other_elements += longest * share_of_others(before.elements, after.elements)
             way.append("structure")
         if before.texts != after.texts:
-            other_texts += most_texts * share_of_others(before.texts, after.texts)
+            other_texts += longest_texts * share_of_others(before.texts, after.texts)
             way.append("text")
         if way:
-            ways[number] = " and ".join(way)
-    return min(1.0, other_elements / (elements or 1)), min(1.0, other_texts / (texts or 1)), ways
+            kinds[number] = " and ".join(way)
+    return min(1.0, other_elements / (elements or 1)), min(1.0, other_texts / (texts or 1)), kinds
 
 
-def _named(ways: dict[int, str], limit: int = 6) -> str:
+def _named(kinds: dict[int, str], limit: int = 6) -> str:
     """Describe changed levels; consecutive levels of one kind are joined."""
     runs: list[tuple[int, int, str]] = []
-    for level, way in ways.items():
+    for level, way in kinds.items():
         if runs and runs[-1][1] == level - 1 and runs[-1][2] == way:
             runs[-1] = (runs[-1][0], level, way)
         else:

@@ -184,7 +184,7 @@ def refreshed_from(log: SqliteLog) -> int:
     return looked
 
 
-def quiet_looks(log: SqliteLog, *, after: int = 0, upto: int | None = None, since: float = 0.0) -> int:
+def count_unchanged_visits(log: SqliteLog, *, after: int = 0, upto: int | None = None, since: float = 0.0) -> int:
     first = max(after, beginning(log, since) - 1)
     where = f"{VISITS_WITH_CHANGES} AND outcome = 'unchanged' AND seq > ? AND seq <= ?"
     given = (first, end(log) if upto is None else upto)
@@ -193,7 +193,7 @@ def quiet_looks(log: SqliteLog, *, after: int = 0, upto: int | None = None, sinc
     return sum(isinstance(visit, Visit) and visit.started >= since for visit in log.events(where, given=given))
 
 
-def last_look(log: SqliteLog) -> tuple[float, bool]:
+def last_visit_time(log: SqliteLog) -> tuple[float, bool]:
     again = next(log.events("kind = 'revisit'", "seq DESC LIMIT 1"), None)
     last = next(log.events(VISITS_WITH_CHANGES, "seq DESC LIMIT 1"), None)
     return (last.started if isinstance(last, Visit) else 0.0), again is not None

@@ -41,7 +41,7 @@ class Watched:
     floor: float = 1e-3  # minimum weight, for pages that the user named or that other pages depend on
     validators: Validators = field(default_factory=Validators)
     digest: bytes = b""
-    looks: int = 0  # successful visits
+    visits: int = 0  # successful visits
     attempt: int = 0  # failures since the last successful visit
     retry_at: float = 0.0
     fate: str = ""  # "vanished" or "moved"
@@ -97,7 +97,7 @@ class Memory:
         page = self.watched.get(visit.node)
         if page is None:
             return None
-        self._look(page, visit, table)
+        self._classify(page, visit, table)
         return page
 
     def _arrived(self, place: Destination, visit: Visit, table: Table) -> None:
@@ -141,7 +141,7 @@ class Memory:
         if visit.digest:
             page.digest = visit.digest
 
-    def _look(self, page: Watched, visit: Visit, table: Table) -> None:
+    def _classify(self, page: Watched, visit: Visit, table: Table) -> None:
         number, at, change = page.number, visit.ended, change_of(visit)
         page.retry_at = 0.0
         self.retries.pop(page.node, None)
@@ -177,11 +177,11 @@ class Memory:
         else:
             validators.learn(honesty, page.validators, visit, changed)
             modified = parse_http_date(visit.modified) if honesty.dates else 0.0
-            self.histories.look(number, at, changed, modified)
+            self.histories.add_visit(number, at, changed, modified)
         self._resolve_hints(page, at, matters)
         page.fate = page.target = ""
         page.attempt = 0
-        page.looks += 1
+        page.visits += 1
         if visit.status != 304:
             self._remember(page, visit)
         if visit.outcome == "ok":
@@ -198,7 +198,7 @@ class Memory:
         for url, date in zip(visit.links.urls, dates, strict=False):
             page = self.watched.get(url)
             if date and page is not None:
-                self.news += self.hints.heard(int(self.histories.host[page.number]), url, date, visit.ended)
+                self.news += self.hints.add_hint(int(self.histories.host[page.number]), url, date, visit.ended)
 
 
 @dataclass(slots=True)
@@ -227,7 +227,7 @@ class Hints:
     ignored, for instance if every lastmod is today. Their hints are still verified by scheduled visits, so a host can
     recover.
 
-    All of it is a fold over visits in order: of sources that announce changes (`heard`) and of pages (`learn`).
+    All of it is a fold over visits in order: of sources that announce changes (`add_hint`) and of pages (`learn`).
     """
 
     def __init__(self) -> None:
@@ -236,7 +236,7 @@ class Hints:
         self._seen: dict[Hashable, float] = {}  # time of our last visit
         self._open: dict[Hashable, float] = {}  # open hints: time at which the hint was read
 
-    def heard(self, host: Hashable, node: Hashable, lastmod: str | float, now: float) -> bool:
+    def add_hint(self, host: Hashable, node: Hashable, lastmod: str | float, now: float) -> bool:
         """Record a change date read at time `now`; return whether it announces a change.
 
         Dates in the future announce none. A date without a time does if our last visit was before the end of that day,

@@ -120,7 +120,7 @@ class Prior:
 
     def fit(self, histories: Histories, rows: Rows | None = None) -> None:
         """Fit to the histories; the result does not depend on earlier fits."""
-        rows = np.flatnonzero(histories.looks[: len(histories)]) if rows is None else rows
+        rows = np.flatnonzero(histories.visits[: len(histories)]) if rows is None else rows
         self.shape, self.mean, self.hosts, self.classes = SHAPE, USUAL, np.ones(0), np.ones(_CLASSES)
         if not len(rows):
             return
@@ -196,14 +196,14 @@ class Rates:
     def posterior(self, histories: Histories, rows: Rows) -> Posterior:
         self.rate, self.shape = fit(self.rate, len(histories)), fit(self.shape, len(histories))
         self._seen = fit(self._seen, len(histories), -1)
-        stale = rows[self._seen[rows] != histories.looks[rows]]
+        stale = rows[self._seen[rows] != histories.visits[rows]]
         if len(stale):
             a = self.prior.shape
             means = self.prior.means(histories, stale)
             start = np.where(self._seen[stale] < 0, self.rate[stale], 0.0)  # only the prior has changed
             posterior = estimate(histories.span[stale], histories.since[stale], a, a / means, start)
             self.rate[stale], self.shape[stale] = posterior
-            self._seen[stale] = histories.looks[stale]
+            self._seen[stale] = histories.visits[stale]
         return Posterior(self.rate[rows], self.shape[rows])
 
 
@@ -217,7 +217,7 @@ _COLUMNS: dict[str, tuple[Any, tuple[int, ...], float]] = {  # dtype, shape of o
     "last": (np.float64, (), 0),
     "tried": (np.float64, (), 0),
     "failures": (np.int32, (), 0),
-    "looks": (np.int32, (), 0),
+    "visits": (np.int32, (), 0),
     "dropped": (np.bool_, (), False),
     "span": (np.float64, (KEPT,), 0),
     "since": (np.float64, (KEPT,), UNCHANGED),
@@ -237,7 +237,7 @@ class Histories:
     last: NDArray[np.float64]  # time of the last successful visit
     tried: NDArray[np.float64]  # time of the last request, successful or not
     failures: NDArray[np.int32]  # consecutive requests without a result
-    looks: NDArray[np.int32]  # visits after the first
+    visits: NDArray[np.int32]  # visits after the first
     dropped: NDArray[np.bool_]  # true if the page has vanished
     span: NDArray[np.float64]  # time since the previous visit, per kept visit; 0: none
     since: NDArray[np.float64]  # time since the last change, per kept visit; UNCHANGED or UNKNOWN
@@ -263,29 +263,29 @@ class Histories:
         self.now = max(self.now, at)
         return i
 
-    def look(self, i: int, at: float, changed: bool, modified: float = 0.0) -> None:
+    def add_visit(self, i: int, at: float, changed: bool, modified: float = 0.0) -> None:
         """Record a visit; `modified` is the time of the last change if the host reports it reliably, else 0."""
         last = float(self.last[i])
         span = max(at - last, 1.0 if changed else 0.0)  # a change takes time, but clocks differ or are coarse
         since = UNCHANGED
         if changed:
             since = at - modified if last <= modified <= at and modified > 0 else UNKNOWN
-        slot = int(self.looks[i]) % KEPT
+        slot = int(self.visits[i]) % KEPT
         self.span[i, slot], self.since[i, slot] = span, since
-        self.looks[i] += 1
+        self.visits[i] += 1
         self.total += 1
-        self._asked(i, at)
+        self._record_request(i, at)
         self.last[i] = max(at, last)
         self.failures[i] = 0
         self.dropped[i] = False
 
     def failed(self, i: int, at: float) -> None:
-        self._asked(i, at)
+        self._record_request(i, at)
         self.failures[i] += 1
 
     def drop(self, i: int, at: float = 0.0) -> None:
         """Record that the page has vanished; each further such visit counts as a failure."""
-        self._asked(i, at)
+        self._record_request(i, at)
         self.failures[i] = self.failures[i] + 1 if self.dropped[i] else 1
         self.dropped[i] = True
 
@@ -293,10 +293,10 @@ class Histories:
         """Record that the page has returned; its history continues from here, as changes in between are unknown."""
         self.dropped[i] = False
         self.failures[i] = 0
-        self._asked(i, at)
+        self._record_request(i, at)
         self.last[i] = max(at, float(self.last[i]))
 
-    def _asked(self, i: int, at: float) -> None:
+    def _record_request(self, i: int, at: float) -> None:
         self.tried[i] = max(at, float(self.tried[i]))
         self.now = max(self.now, at)
 

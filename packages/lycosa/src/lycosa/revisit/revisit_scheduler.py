@@ -98,7 +98,7 @@ class RevisitScheduler(protocols.VisitScheduler):
         conditions: tuple[tuple[str, str], ...] = NEVER_CACHED
         if page.behaviour != ALWAYS:
             honesty = self.memory.honesty[self.host_key(page.node)]
-            believe = not page.fate and not proves(page.node, page.looks, honesty)
+            believe = not page.fate and not proves(page.node, page.visits, honesty)
             conditions = page.validators.conditions(honesty) if believe else ()
         return Task(
             page.node,

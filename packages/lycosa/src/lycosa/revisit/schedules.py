@@ -108,8 +108,8 @@ class Schedule(ABC):
         left = np.maximum.accumulate(rate * (taken - spent) - np.arange(len(taken)))  # visits left for others by then
         turn = np.arange(1, len(free) + 1)
         sooner = times.copy()
-        at_latest = spent + (turn + np.searchsorted(left, turn)) / rate
-        sooner[free] = np.minimum(times[free], np.maximum(earliest[free], at_latest))
+        latest = spent + (turn + np.searchsorted(left, turn)) / rate
+        sooner[free] = np.minimum(times[free], np.maximum(earliest[free], latest))
         return sooner
 
     def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:

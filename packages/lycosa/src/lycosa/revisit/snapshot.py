@@ -333,7 +333,7 @@ def _fill(tree: DomTree, states: list[int], inside: bytearray) -> None:
 #     age         `3 minutes ago`, `vor 3 Minuten`: always removed
 #     date, time  removed if the segment contains nothing else, or if a stamp word (`updated`, `Stand`) or a byline
 #                 precedes it; a date in a sentence is content and stays
-#     counter     a number beside a counting word (`12 comments`, `Views: 1,204`), in a short segment
+#     counter     a number next to a counting word (`12 comments`, `Views: 1,204`), in a short segment
 #     effort      `generated in 0.02 seconds`, `5 min read`
 #     copyright   years after the sign or the word
 #     session     an id after `session`, `csrf token`, `ray id` and the like

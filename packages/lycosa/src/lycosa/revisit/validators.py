@@ -24,18 +24,18 @@ CUT = frozenset({"truncated:disconnect", "truncated:time"})
 class Honesty:
     """Counts that show how reliable a host's validators are."""
 
-    lies: int = 0  # pages that changed while their validators did not
+    stale_validators: int = 0  # pages that changed while their validators did not
     idle: int = 0  # unchanged pages with a new Last-Modified, or one in the future
     true: int = 0  # changed pages with a new Last-Modified
     proved: int = 0  # changed pages with a new validator
 
     @property
     def trusted(self) -> bool:
-        return self.lies == 0
+        return self.stale_validators == 0
 
     @property
     def dates(self) -> bool:
-        return not self.lies and self.idle * 4 <= self.true
+        return not self.stale_validators and self.idle * 4 <= self.true
 
 
 @dataclass(slots=True)
@@ -48,15 +48,15 @@ class Validators:
     def conditions(self, honesty: Honesty) -> tuple[tuple[str, str], ...]:
         if not honesty.trusted:
             return ()
-        asked = []
+        fields = []
         if self.etag:
-            asked.append(("If-None-Match", self.etag))
+            fields.append(("If-None-Match", self.etag))
         if parse_http_date(self.modified):  # skip invalid dates
-            asked.append(("If-Modified-Since", self.modified))
-        return tuple(asked)
+            fields.append(("If-Modified-Since", self.modified))
+        return tuple(fields)
 
 
-def proves(node: str, looks: int, honesty: Honesty) -> bool:
+def proves(node: str, visits: int, honesty: Honesty) -> bool:
     """Return whether a visit is unconditional: one in eight, or one in three for unverified hosts.
 
     The turn differs from page to page, so that each round verifies some pages of a host.
@@ -65,7 +65,7 @@ def proves(node: str, looks: int, honesty: Honesty) -> bool:
     >>> [[n for n in range(20) if proves("http://a.test/", n, host)] for host in (known, unknown)]
     [[2, 10, 18], [2, 5, 8, 11, 14, 17]]
     """
-    return (looks + xxhash.xxh3_64_intdigest(node.encode())) % (8 if honesty.proved else 3) == 0
+    return (visits + xxhash.xxh3_64_intdigest(node.encode())) % (8 if honesty.proved else 3) == 0
 
 
 NEVER_CACHED = (("Cache-Control", "no-cache"), ("Pragma", "no-cache"))  # headers of a request that bypasses caches
@@ -76,7 +76,7 @@ def learn(honesty: Honesty, before: Validators, visit: Visit, changed: bool) -> 
     if visit.status == 304:
         return
     if changed and _same(before, visit):
-        honesty.lies += 1
+        honesty.stale_validators += 1
     elif changed and (visit.etag or visit.modified) and (before.etag or before.modified):
         honesty.proved += 1
     if visit.modified and before.modified:

@@ -78,9 +78,9 @@ class Catalogue:
         if parts.path == "/":
             return _sheet("Old Library", "<p>All our holdings are in the catalogue.</p>")
         if parts.path == "/search":
-            asked = dict(parse_qsl(parts.query))
-            page = asked.get("page", "1")
-            return self._results(asked.get("q", ""), int(page) if page.isascii() and page.isdigit() else 1)
+            parameters = dict(parse_qsl(parts.query))
+            page = parameters.get("page", "1")
+            return self._results(parameters.get("q", ""), int(page) if page.isascii() and page.isdigit() else 1)
         number = parts.path.rpartition("-")[2]
         if number.isascii() and number.isdigit() and int(number) < self.records:
             record = int(number)

@@ -57,8 +57,8 @@ class History:
 
     def edits(self, subject: ChangingPage, t: float) -> list[Edit]:
         months = int((t - self.start) / self.day // MONTH) + 1
-        made = [edit for month in range(months) for edit in self._month(subject, month)]
-        return made[: bisect_right(made, t, key=lambda edit: self.when(edit.at))]
+        drawn = [edit for month in range(months) for edit in self._month(subject, month)]
+        return drawn[: bisect_right(drawn, t, key=lambda edit: self.when(edit.at))]
 
     def state(self, subject: ChangingPage, t: float) -> State:
         month = max(0, int((t - self.start) / self.day // MONTH))
@@ -81,9 +81,9 @@ class History:
         return subject.born if subject.part else -1 - 300 * roll(self.key, "origin", *subject.key)
 
     def _draw_month(self, subject: ChangingPage, month: int) -> tuple[Edit, ...]:
-        made = edits(self.process(*subject.key), (self.key, *subject.key), month)
+        drawn = edits(self.process(*subject.key), (self.key, *subject.key), month)
         life = self.life(subject.page) if subject.part == 0 else Life()
-        return tuple(edit for edit in made if edit.at > subject.born and not life.absent(edit.at))
+        return tuple(edit for edit in drawn if edit.at > subject.born and not life.absent(edit.at))
 
     def _fold_month(self, subject: ChangingPage, month: int, count: int) -> State:
         if month > 0:
@@ -221,13 +221,13 @@ def edits(process: Process, key: tuple[object, ...], month: int) -> list[Edit]:
     if process.pace == 0:
         return []
     rng = dice("month", month, *key)
-    made = []
+    drawn = []
     for at in _times(process, month * MONTH, rng):
         real, which = rng.random() < process.share, rng.random()
         cosmetics = process.cosmetic_edits
         how = _choose(which, process.real_edits) if real else cosmetics[int(which * len(cosmetics))]
-        made.append(Edit(at, how))
-    return made
+        drawn.append(Edit(at, how))
+    return drawn
 
 
 def _times(process: Process, first: int, rng: Random) -> list[float]:
@@ -321,35 +321,35 @@ class State:
     every: int = 0
     changed: float | None = None  # time of the last real edit, in days
     touched: float | None = None  # time of the last edit of any kind, in days
-    looks: tuple[int, ...] = (0,) * len(COSMETICS)  # number of cosmetic edits of each kind
+    cosmetic_counts: tuple[int, ...] = (0,) * len(COSMETICS)  # number of cosmetic edits of each kind
 
 
 def apply(state: State, edit: Edit, subject: ChangingPage, graph: SiteGraph, links: Links) -> State:
     every = state.every + 1
     if not edit.real:
-        looks = state.looks
+        cosmetic_counts = state.cosmetic_counts
         if edit.how in COSMETICS:
             at = COSMETICS.index(edit.how)
-            looks = (*looks[:at], looks[at] + 1, *looks[at + 1 :])
-        return replace(state, every=every, touched=edit.at, looks=looks)
+            cosmetic_counts = (*cosmetic_counts[:at], cosmetic_counts[at] + 1, *cosmetic_counts[at + 1 :])
+        return replace(state, every=every, touched=edit.at, cosmetic_counts=cosmetic_counts)
     n = state.real + 1
     code = stir(graph.seed, "edit", subject.page, subject.part, n)
-    made: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if edit.how == "structure":
-        made = {"layout": state.layout + 1}
+        fields = {"layout": state.layout + 1}
     elif edit.how == "table" and state.table:
         at = code % len(state.table)
         grown = state.table[at] + 1 + code // 100 % 20
-        made = {"table": (*state.table[:at], grown, *state.table[at + 1 :])}
+        fields = {"table": (*state.table[:at], grown, *state.table[at + 1 :])}
     elif edit.how == "title":
-        made = _retitle(state, n, state.topic, subject, graph)
+        fields = _retitle(state, n, state.topic, subject, graph)
     elif edit.how == "link":
-        made = _add_link(state, n, edit.at, subject, graph, links)
+        fields = _add_link(state, n, edit.at, subject, graph, links)
     elif edit.how == "topic":
-        made = _turn(state, n, code, subject, graph)
+        fields = _turn(state, n, code, subject, graph)
     elif state.blocks:
-        made = {"blocks": _write(state, edit.how, n, code)}
-    return replace(state, real=n, every=every, changed=edit.at, touched=edit.at, **made)
+        fields = {"blocks": _write(state, edit.how, n, code)}
+    return replace(state, real=n, every=every, changed=edit.at, touched=edit.at, **fields)
 
 
 def _write(state: State, how: str, n: int, code: int) -> tuple[Block, ...]:

@@ -108,9 +108,9 @@ class Press:
         return paragraphs(rng, topic, 30 + int(rng.random() * 40), around)[0]
 
     def print(self, subject: ChangingPage, state: State, sheet: PageParts, dress: Dress) -> str:
-        looks = dict(zip(COSMETICS, state.looks, strict=True))
+        cosmetic_counts = dict(zip(COSMETICS, state.cosmetic_counts, strict=True))
         heading = escape(state.title) or sheet.title
-        charset = CHARSETS[looks["charset"] % len(CHARSETS)]
+        charset = CHARSETS[cosmetic_counts["charset"] % len(CHARSETS)]
         head = sheet.head.replace("utf-8", charset, 1)
         more, foot = sheet.more, sheet.foot
         home = escape(self.book.url(subject.page))
@@ -119,16 +119,16 @@ class Press:
         if dress.feed:
             more += f'<link rel="alternate" type="application/atom+xml" href="{dress.feed}">\n'
         if "token" in dress.cosmetics:
-            token = f"{stir(self.graph.seed, 'token', subject, looks['token']):016x}"
+            token = f"{stir(self.graph.seed, 'token', subject, cosmetic_counts['token']):016x}"
             more += f'<meta name="csrf-token" content="{token}">\n<script nonce="{token[:8]}">var ready=1</script>\n'
             foot = f'<form action="/search"><input type="hidden" name="csrf" value="{token}"></form>\n{foot}'
         meta = self._meta(dress)
         foot = foot.replace("<p>", "<p>\N{COPYRIGHT SIGN} ", 1)
         if meta and not dress.inside:
             foot = foot.replace("</footer>", f"{meta}</footer>", 1)
-        space = _space(looks["whitespace"]) if "whitespace" in dress.cosmetics else ""
+        space = _space(cosmetic_counts["whitespace"]) if "whitespace" in dress.cosmetics else ""
         return (
-            f"{head}{heading}{sheet.site}{more}</head>\n<body{_attributes(looks['attributes'])}>\n{sheet.nav}"
+            f"{head}{heading}{sheet.site}{more}</head>\n<body{_attributes(cosmetic_counts['attributes'])}>\n{sheet.nav}"
             f'{self._teaser(dress)}<main>\n{space}<h1>{heading}</h1>\n<p class="byline">{sheet.byline}</p>\n'
             f"{meta if dress.inside else ''}{self._body(subject, state, sheet)}"
             f"{self._table(subject, state)}"

@@ -312,16 +312,16 @@ class ChangingWeb(Web):
         process = self.history.process(*subject.key)
         dress = self._dress(host, place, process, state, t, version)
         html = self._press.print(subject, state, self._sheet(subject, self.port), dress)
-        charset = CHARSETS[state.looks[COSMETICS.index("charset")] % len(CHARSETS)]
+        charset = CHARSETS[state.cosmetic_counts[COSMETICS.index("charset")] % len(CHARSETS)]
         body = html.encode(charset, "xmlcharrefreplace")
         return replace(document, body=body, type=document.type.replace("utf-8", charset))
 
     def _dress(self, host: int, place: _Place, process: Process, state: State, t: float, version: int) -> Dress:
         subject, cosmetics = place.subject, process.cosmetic_edits
-        looks = dict(zip(COSMETICS, state.looks, strict=True))
+        cosmetic_counts = dict(zip(COSMETICS, state.cosmetic_counts, strict=True))
         code = stir(self.key, "dress", *subject.key)
-        views = 100 + code % 9000 + 17 * looks["views"] if "views" in cosmetics or process.moving else 0
-        minutes = 1 + 7 * looks["ago"] % 59 if "ago" in cosmetics else 0
+        views = 100 + code % 9000 + 17 * cosmetic_counts["views"] if "views" in cosmetics or process.moving else 0
+        minutes = 1 + 7 * cosmetic_counts["ago"] % 59 if "ago" in cosmetics else 0
         if process.moving == "fetch":
             views += version + 1
         elif process.moving and code // 9000 % 2:
@@ -333,7 +333,7 @@ class ChangingWeb(Web):
             # In days of the web: on short days two changes could fall into one second of clock time.
             at = self.history.origin(subject) if state.touched is None else state.touched
             stamp = datetime.fromtimestamp(self.start + 86_400 * at, UTC).strftime("%-d %B %Y, %H:%M:%S")
-        shown = tuple(stir(code, "teaser", looks["teaser"], i) % len(self) for i in range(3))
+        shown = tuple(stir(code, "teaser", cosmetic_counts["teaser"], i) % len(self) for i in range(3))
         return Dress(
             cosmetics=cosmetics,
             inside=stir(self.key, "inside", host) % 2 == 0,

@@ -1,6 +1,6 @@
 """Sentences, titles and slugs on a topic, generated from the vocabulary.
 
-A topic is its index in `TOPICS`; NOWHERE stands for text without a topic.
+A topic is its index in `TOPICS`; NOWHERE is the index of text without a topic.
 """
 
 from __future__ import annotations

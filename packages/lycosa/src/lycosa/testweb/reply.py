@@ -94,10 +94,10 @@ def _unchanged(document: ServedDocument, headers: Mapping[str, str]) -> bool:
 
 def finish(document: ServedDocument, headers: Mapping[str, str]) -> ServedResponse:
     """Respond to a request with a document; header names are case-insensitive."""
-    asked = {key.lower(): value for key, value in headers.items()}
+    request_headers = {key.lower(): value for key, value in headers.items()}
     codec = document.codec if document.status == 200 else ""
     if codec:
-        accepted = _accepted(asked.get("accept-encoding", ""))
+        accepted = _accepted(request_headers.get("accept-encoding", ""))
         if codec not in accepted and "*" not in accepted:
             codec = "gzip" if "gzip" in accepted else ""
     out: list[tuple[str, str]] = []
@@ -106,7 +106,7 @@ def finish(document: ServedDocument, headers: Mapping[str, str]) -> ServedRespon
         out.append(("ETag", f"W/{tag}" if document.weak else tag))
     if document.modified:
         out.append(("Last-Modified", formatdate(document.modified, usegmt=True)))
-    if document.status == 200 and _unchanged(document, asked):
+    if document.status == 200 and _unchanged(document, request_headers):
         return ServedResponse(304, out + list(document.headers), b"", document.delay)
     if document.type:
         out.append(("Content-Type", document.type))

@@ -108,7 +108,7 @@ class _Connection(asyncio.Protocol):
         method, path, protocol = parts
         host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
         agent = headers.get("user-agent", "")
-        response = self.server.answer(host.lower(), path, method, headers)
+        response = self.server.respond(host.lower(), path, method, headers)
         self.pending = ServedRequest(host.lower(), path, response.status, started, started, method, agent, self.number)
         keep = headers.get("connection", "").lower() != "close" and protocol != "HTTP/1.0"
         wait = response.delay + self.server.latency
@@ -199,7 +199,7 @@ class Server:
     def url(self, host: str, path: str = "/") -> str:
         return f"http://{host}:{self.port}{path}"
 
-    def answer(self, host: str, path: str, method: str, headers: dict[str, str]) -> ServedResponse:
+    def respond(self, host: str, path: str, method: str, headers: dict[str, str]) -> ServedResponse:
         if method not in ("GET", "HEAD"):
             return ServedResponse(405, [("Allow", "GET, HEAD")], b"")
         url = f"http://{host}{path}"

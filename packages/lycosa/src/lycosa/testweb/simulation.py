@@ -36,7 +36,7 @@ class _Leap(selectors.DefaultSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Return ready events; advance the clock if there are none and no other process is awaited."""
         events = super().select(0)
-        if not events and self.loop.asked:
+        if not events and self.loop.watched:
             events = super().select(60.0)  # real seconds
         if not events:
             if timeout is None:  # nothing is scheduled and no process is awaited: the real loop would hang
@@ -52,7 +52,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         selector = _Leap()
         selector.loop = self
         self.now = start
-        self.asked: set[Any] = set()
+        self.watched: set[Any] = set()
         super().__init__(selector)
 
     def time(self) -> float:
@@ -69,11 +69,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> None:  # type: ignore[override]
         """Watch a file descriptor; virtual time stands still while another process is awaited."""
-        self.asked.add(fd)
+        self.watched.add(fd)
         super().add_reader(fd, callback, *args)
 
     def remove_reader(self, fd: Any) -> bool:
-        self.asked.discard(fd)
+        self.watched.discard(fd)
         return super().remove_reader(fd)
 
 
@@ -126,7 +126,7 @@ class SimTransport:
         self.seed = seed
         self.latency = latency
         self.limits = limits or FetchLimits()
-        self.asked: Counter[str] = Counter()  # number of requests by URL
+        self.request_counts: Counter[str] = Counter()  # number of requests by URL
         self.log: list[ServedRequest] = []
 
     async def address(self, url: str) -> str:
@@ -139,8 +139,8 @@ class SimTransport:
         """GET a URL; fails and truncates in the same ways as the real transport."""
         await self.address(url)
         name, path = AddressBook.split(url)
-        attempt = self.asked[url]
-        self.asked[url] += 1
+        attempt = self.request_counts[url]
+        self.request_counts[url] += 1
         reply = self.web.response(url, headers=headers, version=attempt if self.web.counts(url) else 0)
         started, status = asyncio.get_running_loop().time(), 0
         if self.politeness is not None:
@@ -154,7 +154,7 @@ class SimTransport:
             ended = asyncio.get_running_loop().time()
             agent = headers.get("User-Agent", "")
             self.log.append(ServedRequest(name, path, status, started, ended, "GET", agent, len(self.log)))
-        return self._answer(reply, wanted)
+        return self._respond(reply, wanted)
 
     async def close(self) -> None:
         pass
@@ -167,7 +167,7 @@ class SimTransport:
         if seconds > patience:
             raise FetchError("timeout", f"no data for {patience:.0f} s", again=True, address=ADDRESS)
 
-    def _answer(self, reply: Reply, wanted: frozenset[str]) -> Response:
+    def _respond(self, reply: Reply, wanted: frozenset[str]) -> Response:
         headers = [*reply.headers, ("Content-Length", str(len(reply.body)))]
         fields = {key.lower(): value for key, value in headers}
         reason = HTTPStatus(reply.status).phrase

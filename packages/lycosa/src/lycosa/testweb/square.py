@@ -42,20 +42,20 @@ class Square:
     def document(self, path: str) -> ServedDocument | None:
         """Return the document for a path of the square's host, or None."""
         parts = urlsplit(path)
-        asked, steps = dict(parse_qsl(parts.query)), parts.path.strip("/").split("/")
+        parameters, steps = dict(parse_qsl(parts.query)), parts.path.strip("/").split("/")
         if parts.path == "/robots.txt":
             return ALLOW_ALL
         if parts.path == "/api/v1/accounts/lookup":
-            person = self._numbers.get(asked.get("acct", "").lower())
+            person = self._numbers.get(parameters.get("acct", "").lower())
             return None if person is None else _json(self._account(person))
         if parts.path == "/api/v2/search":
-            return _json({"accounts": [], "statuses": self._with(asked.get("q", "")), "hashtags": []})
+            return _json({"accounts": [], "statuses": self._with(parameters.get("q", "")), "hashtags": []})
         if len(steps) == 5 and steps[:4] == ["api", "v1", "timelines", "tag"]:
             return _json(self._with(f"#{unquote(steps[4])}"))
         if len(steps) == 5 and steps[:3] == ["api", "v1", "accounts"] and steps[4] == "statuses":
             number = steps[3]
             if number.isascii() and number.isdigit() and 0 < int(number) <= self.people:
-                before = asked.get("max_id", "")
+                before = parameters.get("max_id", "")
                 until = int(before) if before.isascii() and before.isdigit() else 1 << 60
                 written = self.statuses(int(number) - 1)
                 return _json([status for status in written if int(status["id"]) < until])

@@ -13,7 +13,7 @@ from lycosa.core.progress import ProgressCallback
 from lycosa.core.single_fetch import fetch_page
 from lycosa.core.types import Page
 from lycosa.replay.recording import Recording
-from lycosa.replay.records import Damaged, RecordedAnswer
+from lycosa.replay.records import Damaged, RecordedResponse
 from lycosa.spaces.making import wall_clock, web_space
 from lycosa.training.corpus import Account
 from lycosa.training.sources import PageLoader, page_of
@@ -47,7 +47,7 @@ def recorded_pages(place: Path) -> PageLoader:
     return load_pages
 
 
-def _find(recording: Recording, url: str) -> RecordedAnswer | None:
+def _find(recording: Recording, url: str) -> RecordedResponse | None:
     answer = recording.find(url)
     for _ in range(5):  # maximum number of redirects
         if answer is None or not 300 <= answer.status < 400:
@@ -59,14 +59,14 @@ def _find(recording: Recording, url: str) -> RecordedAnswer | None:
     return answer
 
 
-def _parse(answer: RecordedAnswer, url: str) -> Page:
+def _parse(answer: RecordedResponse, url: str) -> Page:
     try:
         return page_in(answer, url)
     except BadEncoding:
         return Page("ok")
 
 
-def page_in(answer: RecordedAnswer, url: str) -> Page:
+def page_in(answer: RecordedResponse, url: str) -> Page:
     """Parse a recorded response; raise BadEncoding if it cannot be decompressed."""
     body, _ = inflate(answer.body, answer.header(b"content-encoding"), MAX_BODY_BYTES)
     return page_of(read_body(body, url, answer.header(b"content-type")), answer.header(b"content-language"))

@@ -1,8 +1,8 @@
 """Duplicate pages, exact and near, and soft 404s.
 
 Near-duplicate candidates have a simhash within 4 of 64 bits (Manku et al. 2007). Frequent words dominate a simhash, so
-two lists made from one template can have the same: candidates must also share their rare words, estimated by a sketch
-of the smallest hashes of all words (Broder 1997).
+two lists of one template can have the same. So candidates must also share their rare words, estimated by a sketch of
+the smallest hashes of all words (Broder 1997).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MASK = (1 << _WIDTH) - 1
 class DuplicateIndex:
     """The first page with each content, folded from the log.
 
-    A page is never a copy of its own former version or of its former address. Of a revisited page the first and the
+    A page is never a copy of its own former version or of its former URL. Of a revisited page the first and the
     latest version are remembered.
 
     >>> from lycosa.core.types import Terms
@@ -52,7 +52,7 @@ class DuplicateIndex:
         self._first: dict[bytes, str] = {}
         # revisited pages: latest digest (empty if another page had it before) and row
         self._latest: dict[str, tuple[bytes, int]] = {}
-        self._first_url: dict[str, str] = {}  # first known address of pages that moved
+        self._first_url: dict[str, str] = {}  # first known URL of pages that moved
         self._nodes: list[str] = []  # pages with enough words and new content, one row each
         self._simhash = np.zeros(0, np.uint64)
         self._words = np.zeros(0, np.int32)
@@ -124,10 +124,10 @@ class DuplicateIndex:
     def _near(self, simhash: int, words: int) -> list[int]:
         """Return the pages with a similar simhash and word count, nearest first."""
         buckets = [band.get(value) for band, value in zip(self._bands, _values(simhash), strict=True)]
-        met = [np.frombuffer(bucket, np.intc) for bucket in buckets if bucket]
-        if not met:
+        candidates = [np.frombuffer(bucket, np.intc) for bucket in buckets if bucket]
+        if not candidates:
             return []
-        rows = np.concatenate(met)
+        rows = np.concatenate(candidates)
         apart = np.bitwise_count(self._simhash[rows] ^ np.uint64(simhash))
         lengths = self._words[rows]
         alike = (apart <= NEAR_DUPLICATE_BITS) & (8 * np.abs(lengths - words) <= np.maximum(lengths, words))

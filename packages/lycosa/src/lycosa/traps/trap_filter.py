@@ -1,7 +1,7 @@
-"""The trap filter sees every visit and decides which addresses to hold back: fetched last, not never.
+"""Trap filter: decides after every visit which URLs are held back, that is, fetched last.
 
-It learns by *section*: all similar addresses of one host. Copies, soft 404s and failures count against their section,
-relevant pages for it. Held back are
+It learns by *section*: all similar URLs of one host. Copies, soft 404s and failures count against their section,
+relevant pages for it. The filter holds back
 
 - repeated paths, once a page has shown that most of its links lead further into the same section; endless lists
   (sorted, filtered, paged) if nearly all links do;
@@ -10,15 +10,15 @@ relevant pages for it. Held back are
 - mirrors, and hosts without relevant pages for long: their allowance grows with the relevant pages and the size of the
   crawl, so it is never used up for good. The same holds for all hosts of one registered domain;
 - hosts with keyword-stuffed pages, by the quality of their texts, and pages linked only from those;
-- addresses that repeat a path segment three times, or are extremely long.
+- URLs that repeat a path segment three times, or are extremely long.
 
 A host without relevant pages is held only if the judge has found enough relevant pages elsewhere, at a much higher
 rate, and never if it is the host of a start page. A section held on several hosts is recognised on further hosts by its
 name. Sections that look endless and keep yielding nothing after they were held back are shut. Seeds and trusted
-addresses are never held. Revisited pages don't count again, but their new links do.
+URLs are never held. Revisited pages don't count again, but their new links do.
 
-The ingredients are known (soft-404 probes, Bar-Yossef et al. 2004; near-duplicates by simhash, Manku et al. 2007; host
-allowances, Lee et al. 2008, there by in-links, here by yield), the mixture is ours.
+The methods are known (soft-404 probes, Bar-Yossef et al. 2004; near-duplicates by simhash, Manku et al. 2007; host
+allowances, Lee et al. 2008, there by in-links, here by relevant pages); their combination is ours.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ FRUITLESS_SITE = "fruitless site"
 POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "mirror", "fruitless host"
 _LEAVING = ("section", "own", "trusted", "suspect", "has_pattern")  # columns of a spilled row
 _COLUMNS = ("_section", "_own", "_trusted", "_suspect", "_has_pattern", "_known", "pages", "relevant")
-_OF_SECTION = ("pages", "relevant", "waste", "lies", "mazes", "walls", "level")
+_OF_SECTION = ("pages", "relevant", "waste", "soft_404s", "mazes", "walled_pages", "level")
 _OF_HOST = ("pages", "relevant", "copies", "stuffed", "started", "level")
 _OF_SITE = ("pages", "relevant", "copies", "level")  # fields stored in a state
 STUFFED, SUSPECT = "stuffed pages", "linked by stuffed pages only"
@@ -76,9 +76,9 @@ class SectionRecord:
     pages: int = 0
     relevant: int = 0
     waste: int = 0
-    lies: int = 0  # soft 404s
+    soft_404s: int = 0  # soft 404s
     mazes: int = 0
-    walls: int = 0  # pages with nearly all links leading into this section
+    walled_pages: int = 0  # pages with nearly all links leading into this section
     level: int = FREE
     reason: str = ""
 
@@ -163,8 +163,8 @@ class SectionTrapFilter(protocols.TrapFilter):
         suspects: list[Rows] = []
         self.copies.learn(visit)
         self.soft404.learn(visit)
-        asked = visit.outcome not in ("denied", "refused")  # a request was sent
-        if step is not None and visit.kind == "page" and asked and not visit.retry_at:
+        was_sent = visit.outcome not in ("denied", "refused")  # a request was sent
+        if step is not None and visit.kind == "page" and was_sent and not visit.retry_at:
             number = int(self._section[step.row])
             self.hosts[self.sections[number].host].started |= bool(table.is_seed[step.row])
             self._judge_page(visit, number, changed)
@@ -318,9 +318,9 @@ class SectionTrapFilter(protocols.TrapFilter):
         self.sections.append(part)
         host = self.hosts.get(name)
         if host is None:
-            home = self.sites.setdefault(site(name.partition(":")[0]), SiteRecord())
-            home.hosts.append(name)
-            host = self.hosts[name] = HostRecord(home)
+            domain = self.sites.setdefault(site(name.partition(":")[0]), SiteRecord())
+            domain.hosts.append(name)
+            host = self.hosts[name] = HostRecord(domain)
         host.sections.append(number)
         if part.name:
             self._named[part.name].append(number)
@@ -341,7 +341,7 @@ class SectionTrapFilter(protocols.TrapFilter):
             each.pages += 1
             each.relevant += found
         part.waste += wasted
-        part.lies += "soft-404" in visit.flags
+        part.soft_404s += "soft-404" in visit.flags
         if visit.same_as and Address(visit.same_as).host != part.host:
             host.copies += 1
             host.site.copies += 1
@@ -359,7 +359,7 @@ class SectionTrapFilter(protocols.TrapFilter):
             part = self.sections[number]
             if part.kind and part.host == host:
                 part.mazes += 1
-                part.walls += bool(count >= WALLED_SHARE * len(step.children))
+                part.walled_pages += bool(count >= WALLED_SHARE * len(step.children))
                 changed.add(number)
 
     def _suspect_new_links(self, step: Step, new: Rows, visit: Visit) -> Rows:
@@ -420,24 +420,24 @@ class SectionTrapFilter(protocols.TrapFilter):
             host = self.hosts[name]
             before = host.level
             self._hold_host(host)
-            home, was = host.site, host.site.level
-            guilty = _repeats(home) or self._yields_nothing(home)
-            home.level = HELD if guilty and len(home.hosts) > MIN_HOSTS else FREE
-            if host.reason == FRUITLESS or home.level:
+            domain, was = host.site, host.site.level
+            guilty = _repeats(domain) or self._is_fruitless(domain)
+            domain.level = HELD if guilty and len(domain.hosts) > MIN_HOSTS else FREE
+            if host.reason == FRUITLESS or domain.level:
                 self._fruitless.add(name)
             else:
                 self._fruitless.discard(name)
-            if home.level != was:
-                touched.update(number for other in home.hosts for number in self.hosts[other].sections)
-            elif host.level != before or (home.level and host.relevant == 1):  # the first relevant page frees a host
+            if domain.level != was:
+                touched.update(number for other in domain.hosts for number in self.hosts[other].sections)
+            elif host.level != before or (domain.level and host.relevant == 1):  # the first relevant page frees it
                 touched.update(host.sections)
         return touched
 
     def _hold(self, part: SectionRecord) -> None:
         guilty = part.waste >= MIN_WASTE and part.waste > 2 * (part.pages - part.waste)
-        guilty = guilty or part.lies > 1 or (part.mazes > 0 and part.waste > 0)
+        guilty = guilty or part.soft_404s > 1 or (part.mazes > 0 and part.waste > 0)
         guilty = guilty or (bool(part.kind) and part.waste > 1 and 2 * part.waste > part.pages)
-        guilty = guilty or (part.kind == LOOP and part.mazes > 0) or (part.kind == LISTS and part.walls > 0)
+        guilty = guilty or (part.kind == LOOP and part.mazes > 0) or (part.kind == LISTS and part.walled_pages > 0)
         fruitful = part.relevant > max(2, part.waste)
         known = len(self._mazes.get(part.name, ())) >= MIN_HOSTS
         if fruitful or not (guilty or known):
@@ -460,12 +460,12 @@ class SectionTrapFilter(protocols.TrapFilter):
             host.level, host.reason = HELD, MIRROR
         elif host.stuffed >= STUFFED_PAGES and 2 * host.stuffed > host.pages:
             host.level, host.reason = HELD, STUFFED
-        elif not host.started and self._yields_nothing(host):
+        elif not host.started and self._is_fruitless(host):
             host.level, host.reason = HELD, FRUITLESS
         else:
             host.level, host.reason = FREE, ""
 
-    def _yields_nothing(self, one: HostRecord | SiteRecord) -> bool:
+    def _is_fruitless(self, one: HostRecord | SiteRecord) -> bool:
         relevant, pages = self.relevant - one.relevant, self.pages - one.pages
         allowance = ALLOWANCE * (1 + one.relevant + self.pages / 1000)
         if relevant < MIN_RELEVANT_ELSEWHERE or one.pages - one.relevant <= allowance:

@@ -170,14 +170,14 @@ def is_maze(visit: Visit) -> bool:
     addresses = [address for address in map(Address, urls) if address.host == own.host]
     if len(addresses) < MAZE_SHARE * len(urls):
         return False
-    kinds = Counter(_looks(address) for address in addresses)
+    kinds = Counter(_pattern_kind(address) for address in addresses)
     if kinds[LOOP] >= MAZE_SHARE * len(urls):
         return True
-    own_look = _looks(own)
+    own_kind = _pattern_kind(own)
     # at least 20 links to dates, as only empty calendars have
-    return bool(own_look) and kinds[own_look] >= max(WALLED_SHARE * len(urls), 0 if own_look == LISTS else 20)
+    return bool(own_kind) and kinds[own_kind] >= max(WALLED_SHARE * len(urls), 0 if own_kind == LISTS else 20)
 
 
-def _looks(address: Address) -> str:
-    smell = address.suspicion()
-    return smell.kind if smell is not None else address.monstrous()
+def _pattern_kind(address: Address) -> str:
+    pattern = address.suspicion()
+    return pattern.kind if pattern is not None else address.monstrous()

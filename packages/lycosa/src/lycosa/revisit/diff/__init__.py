@@ -158,14 +158,14 @@ class Excerpts:
 
     def __init__(self, versions: Versions) -> None:
         self.versions = versions
-        self._excerpt = lru_cache(400)(self._made)  # enough for the entries of a feed
+        self._excerpt = lru_cache(400)(self._build_excerpt)  # enough for the entries of a feed
 
     def __call__(self, item: LoggedChange) -> str:
         if item.change.what != "changed" or not item.follows:
             return ""
         return self._excerpt(item.url, item.follows, item.at)
 
-    def _made(self, url: str, before: float, at: float) -> str:
+    def _build_excerpt(self, url: str, before: float, at: float) -> str:
         versions = {visit.started: visit for visit in self.versions.of(url)}
         if before not in versions or at not in versions:
             return ""
@@ -176,9 +176,9 @@ class Excerpts:
         if max(len(old), len(new)) > MAX_TEXT_LENGTH:
             return ""
         runs = [run for row in diff(old, new).rows if row.state in ("changed", "removed", "added") for run in row.runs]
-        came = plain_line(" … ".join(run.text for run in runs if run.state == "added"), MAX_EXCERPT_LENGTH)
-        went = plain_line(" … ".join(run.text for run in runs if run.state == "removed"), MAX_EXCERPT_LENGTH)
-        return "; ".join(filter(None, (came and f"came: {came}", went and f"went: {went}")))
+        added = plain_line(" … ".join(run.text for run in runs if run.state == "added"), MAX_EXCERPT_LENGTH)
+        removed = plain_line(" … ".join(run.text for run in runs if run.state == "removed"), MAX_EXCERPT_LENGTH)
+        return "; ".join(filter(None, (added and f"added: {added}", removed and f"removed: {removed}")))
 
     def _text(self, visit: Visit) -> str:
         exchange = self.versions.exchange(visit)
