@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from lycosa.browser.rendering import RenderingNeeds
 from lycosa.core.types import Visit
-from lycosa.web.browser_protocols import PageLook
+from lycosa.web.browser_protocols import PageSigns
 
-RICH = PageLook(900, 40, scripts=True)
-THIN = PageLook(60, 2, scripts=True)
-SHORT = PageLook(400, 0, scripts=True)
-SHELL = PageLook(4, 0, scripts=True, has_empty_mount=True)
+RICH = PageSigns(900, 40, scripts=True)
+THIN = PageSigns(60, 2, scripts=True)
+SHORT = PageSigns(400, 0, scripts=True)
+SHELL = PageSigns(4, 0, scripts=True, has_empty_mount=True)
 
 
 def visited(node: str, why: str, more: int = 0) -> Visit:
@@ -17,11 +17,11 @@ def visited(node: str, why: str, more: int = 0) -> Visit:
     return Visit(node, "page", "ok", 1, data=data)
 
 
-def crawl(needs: RenderingNeeds, host: str, look: PageLook, pages: int, more: int = 0) -> list[str]:
+def crawl(needs: RenderingNeeds, host: str, signs: PageSigns, pages: int, more: int = 0) -> list[str]:
     reasons = []
     for number in range(pages):
         node = f"http://{host}/{'abcdefgh'[number % 8]}/page-{number}"
-        why = needs.render_reason(node, look)
+        why = needs.render_reason(node, signs)
         needs.learn(visited(node, why, more))
         reasons += [why] if why else []
     return reasons
@@ -62,12 +62,12 @@ def test_needs_detects_changed_hosts() -> None:
 def test_needs_reads_scripts_of_ten_pages_per_kind() -> None:
     read: list[int] = []
 
-    def look(page: int, adds: bool) -> PageLook:
+    def look(page: int, adds: bool) -> PageSigns:
         def later() -> bool:
             read.append(page)
             return adds
 
-        return PageLook(900, 40, scripts=True, loads_later=later)
+        return PageSigns(900, 40, scripts=True, loads_later=later)
 
     needs = RenderingNeeds()
     assert not any(needs.render_reason(f"http://a.test/posts/{page}", look(page, False)) for page in range(100))

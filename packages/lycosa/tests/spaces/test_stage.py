@@ -12,7 +12,7 @@ from lycosa.core.state import State
 from lycosa.core.types import Visit
 from lycosa.spaces.stage import OVERTAKEN
 from lycosa.testweb.simulation import clock
-from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage
+from lycosa.web.browser_protocols import Fetch, PageSigns, RenderedPage
 from lycosa.web.fetch import Response
 from scripted_web import Says, Script, html, run
 
@@ -28,8 +28,8 @@ class Slow:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
-    def render_reason(self, node: str, look: PageLook) -> str:
-        return "a shell" if look.is_shell else ""
+    def render_reason(self, node: str, signs: PageSigns) -> str:
+        return "a shell" if signs.is_shell else ""
 
     async def render(self, node: str, response: Response, fetch: Fetch) -> RenderedPage:
         await asyncio.sleep(self.seconds)

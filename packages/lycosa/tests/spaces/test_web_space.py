@@ -12,7 +12,7 @@ from lycosa.core.errors import FetchError
 from lycosa.core.types import Kind, Page, Task, Visit
 from lycosa.spaces.web_space import BACKOFF, ROBOTS_HOPS, WebSpace
 from lycosa.web.apart import DecodedResponse
-from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage
+from lycosa.web.browser_protocols import Fetch, PageSigns, RenderedPage
 from lycosa.web.dates import parse_retry_after
 from lycosa.web.fetch import Response
 from lycosa.web.html import ParsedPage, read_body
@@ -602,7 +602,7 @@ class Shows:
     def __init__(self, dom: bytes) -> None:
         self.dom = dom
 
-    def render_reason(self, node: str, look: PageLook) -> str:
+    def render_reason(self, node: str, signs: PageSigns) -> str:
         return "shell"
 
     async def render(self, node: str, response: Response, fetch: Fetch) -> RenderedPage:

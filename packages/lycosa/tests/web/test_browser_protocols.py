@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from lycosa.web.browser_protocols import HAS_SCRIPTS, LOADS_LATER, PageLook, classify_scripts
+from lycosa.web.browser_protocols import HAS_SCRIPTS, LOADS_LATER, PageSigns, classify_scripts
 
 RUNS = "<script></script>"
 
@@ -19,17 +19,17 @@ SHELLS = (
 
 @pytest.mark.parametrize("markup", SHELLS)
 def test_page_look_finds_empty_mount(markup: str) -> None:
-    assert PageLook.of(RUNS + markup, 0, 0, HAS_SCRIPTS).has_empty_mount
-    assert not PageLook.of(
+    assert PageSigns.of(RUNS + markup, 0, 0, HAS_SCRIPTS).has_empty_mount
+    assert not PageSigns.of(
         RUNS + markup.replace("></", ">Corals</").replace("> <", ">Corals<"), 0, 0, HAS_SCRIPTS
     ).has_empty_mount
 
 
 def test_page_look_finds_request_for_javascript() -> None:
-    assert PageLook.of(
+    assert PageSigns.of(
         f"{RUNS}<noscript>a<noscript class=b>Turn on <b>JavaScript</b></noscript>", 0, 0, HAS_SCRIPTS
     ).asks_for_scripts
-    assert not PageLook.of(f"{RUNS}<noscript>a</noscript>JavaScript</noscript>", 0, 0, HAS_SCRIPTS).asks_for_scripts
+    assert not PageSigns.of(f"{RUNS}<noscript>a</noscript>JavaScript</noscript>", 0, 0, HAS_SCRIPTS).asks_for_scripts
 
 
 def test_classify_scripts_that_load_later() -> None:
@@ -61,5 +61,5 @@ HOSTILE = {
 def test_page_look_takes_linear_time(name: str) -> None:
     began = process_time()
     page = RUNS + HOSTILE[name]
-    assert not PageLook.of(page, 0, 0, classify_scripts(page)).has_empty_mount
+    assert not PageSigns.of(page, 0, 0, classify_scripts(page)).has_empty_mount
     assert process_time() - began < 2.0  # takes hundredths of a second; with backtracking it would take minutes

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Annotated, Any, ParamSpec
 
-from lycosa.agents.desk import MAX_RESULTS, MAX_SEEDS, Answer, Desk
+from lycosa.agents.desk import MAX_RESULTS, MAX_SEEDS, Desk, Result
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.version import __version__
 
@@ -52,13 +52,13 @@ def make_server(desk: Desk) -> MCPServer[Any]:
         seeds: Annotated[list[str], Field(description=f"1 to {MAX_SEEDS} URLs (https://...) of pages to start from.")],
         budget: Annotated[int, Field(description="Maximum number of pages to fetch; status shows the limit.")] = 100,
         stay_on_hosts: Annotated[bool, Field(description="Only pages on the hosts of the seeds.")] = False,
-    ) -> Answer:
+    ) -> Result:
         """Start to collect web pages on a topic. Returns immediately with a handle; pages arrive over minutes."""
         return await desk.collect(topic, seeds, budget, stay_on_hosts)
 
     @server.tool(annotations=READS, structured_output=False)
     @_as_text
-    async def status(handle: Handle = "") -> Answer:
+    async def status(handle: Handle = "") -> Result:
         """Show the progress of a collection: pages, relevant ones, the best. Without a handle: all collections."""
         return await desk.status(handle)
 
@@ -69,7 +69,7 @@ def make_server(desk: Desk) -> MCPServer[Any]:
         query: Annotated[str, Field(description='Words to search for; "a phrase" in quotes, -word excludes a word.')],
         limit: Annotated[int, Field(description=f"Results, {MAX_RESULTS} at most.")] = 10,
         offset: Annotated[int, Field(description="Number of results to skip, for the next page of results.")] = 0,
-    ) -> Answer:
+    ) -> Result:
         """Search the text of a collection: the best pages for the words, each with a passage."""
         return await desk.search(handle, query, limit, offset)
 
@@ -83,7 +83,7 @@ def make_server(desk: Desk) -> MCPServer[Any]:
 
     @server.tool(annotations=READS, structured_output=False)
     @_as_text
-    async def why(handle: Handle, url: Url) -> Answer:
+    async def why(handle: Handle, url: Url) -> Result:
         """Explain why a page was fetched and the terms of its priority, or why a known link was not fetched."""
         return await desk.why(handle, url)
 
@@ -95,20 +95,20 @@ def make_server(desk: Desk) -> MCPServer[Any]:
         revisit: Annotated[
             bool, Field(description="Revisit the pages first, in the background; returns immediately.")
         ] = False,
-    ) -> Answer:
+    ) -> Result:
         """List changes of collected pages: changed, vanished, moved, new. Revisits them only on request."""
         return await (desk.revisit(handle) if revisit else desk.changes(handle, since))
 
     @server.tool(annotations=ENDS, structured_output=False)
     @_as_text
-    async def stop(handle: Handle) -> Answer:
+    async def stop(handle: Handle) -> Result:
         """Stop a collection early. Its pages stay, and can be searched and read."""
         return await desk.stop(handle)
 
     return server
 
 
-def _as_text(tool: Callable[P, Awaitable[Answer | str]]) -> Callable[P, Awaitable[str]]:
+def _as_text(tool: Callable[P, Awaitable[Result | str]]) -> Callable[P, Awaitable[str]]:
     """Return the result as text; errors that the caller can fix become error responses."""
 
     @wraps(tool)

@@ -13,7 +13,7 @@ from lycosa.core.options import Options
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many
-from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage, Renderer
+from lycosa.web.browser_protocols import Fetch, PageSigns, RenderedPage, Renderer
 from lycosa.web.fetch import Response
 from lycosa.web.urls import host_key
 
@@ -49,7 +49,7 @@ class MissingBrowser:
             f"and were read without one. To render such pages: {self.hint}. To silence this note: --render never"
         ]
 
-    def render_reason(self, node: str, look: PageLook) -> str:
+    def render_reason(self, node: str, signs: PageSigns) -> str:
         return ""
 
     async def render(self, node: str, response: Response, fetch: Fetch) -> RenderedPage:

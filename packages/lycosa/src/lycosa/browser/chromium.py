@@ -89,7 +89,7 @@ SCROLL = f"""async () => {{
 }}"""
 
 # Returns the final DOM as text.
-SERIALISE = f"""(most) => {{
+SERIALISE = f"""(maxChars) => {{
   {GETTERS}
   // What is inside open shadow roots is written where it is shown: after the element's own start.
   const inside = (all) => {{
@@ -105,7 +105,7 @@ SERIALISE = f"""(most) => {{
   }};
   try {{ inside(Document.prototype.querySelectorAll.call(document, "*")) }} catch {{}}
   const kind = of(document, Document, "doctype") ? "<!DOCTYPE html>\\n" : "";
-  return html ? (kind + of(html, Element, "outerHTML")).slice(0, most) : "";
+  return html ? (kind + of(html, Element, "outerHTML")).slice(0, maxChars) : "";
 }}"""
 
 
@@ -133,10 +133,10 @@ class IsolatedWorld:
             try:
                 if not self._context:
                     tree = await self._session.send("Page.getFrameTree")
-                    made = await self._session.send(
+                    world = await self._session.send(
                         "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "lycosa"}
                     )
-                    self._context = made["executionContextId"]
+                    self._context = world["executionContextId"]
                 result = await self._session.send(
                     "Runtime.callFunctionOn",
                     {

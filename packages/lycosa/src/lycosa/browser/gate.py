@@ -67,7 +67,7 @@ class Cache:
     def __init__(self, max_bytes: int = 64_000_000) -> None:  # bytes of scripts, styles and images
         self.max_bytes, self.size = max_bytes, 0
         self._replies: OrderedDict[tuple[str, str], Reply] = OrderedDict()
-        self.asking: dict[tuple[str, str], asyncio.Lock] = {}
+        self.locks: dict[tuple[str, str], asyncio.Lock] = {}
 
     def get(self, key: tuple[str, str]) -> Reply | None:
         reply = self._replies.get(key)
@@ -155,13 +155,13 @@ class PageSession:
         key = (url, request.headers.get("origin", ""))
         if kind not in _SHARED or "range" in request.headers:
             return await self._fetch(request, url, kind, key)
-        lock = self.cache.asking.setdefault(key, asyncio.Lock())
+        lock = self.cache.locks.setdefault(key, asyncio.Lock())
         try:
             async with lock:
                 return self.cache.get(key) or await self._fetch(request, url, kind, key)
         finally:
             if not lock.locked():
-                self.cache.asking.pop(key, None)
+                self.cache.locks.pop(key, None)
 
     async def _fetch(self, request: Request, url: str, kind: str, key: tuple[str, str]) -> Reply:
         rendered, policy = self.rendered, self.policy
@@ -215,7 +215,7 @@ class Slot(LocalProxy):
 class _Gated(Connection):
     proxy: Slot
 
-    def _answer(self, request: Request) -> None:
+    def _respond(self, request: Request) -> None:
         session, url = self.proxy.session, parse(request.url(self.tunnel)) or ""
         absolute = bool(self.tunnel) or request.target.startswith(("http://", "https://"))
         if session is None or not absolute or not url or not 0 <= request.body <= MAX_BODY_BYTES:

@@ -17,7 +17,7 @@ from lycosa.core.options import Options
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import Visit
 from lycosa.replay.certificates import Authority
-from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage
+from lycosa.web.browser_protocols import Fetch, PageSigns, RenderedPage
 from lycosa.web.fetch import Response
 from lycosa.web.urls import host_key
 
@@ -59,8 +59,8 @@ class Rendering:
         self._home: tempfile.TemporaryDirectory[str] | None = None
         self._failures = 0
 
-    def render_reason(self, node: str, look: PageLook) -> str:
-        return "" if self._failures >= MAX_FAILURES else self.needs.render_reason(node, look)
+    def render_reason(self, node: str, signs: PageSigns) -> str:
+        return "" if self._failures >= MAX_FAILURES else self.needs.render_reason(node, signs)
 
     def learn(self, visit: Visit) -> None:
         self.needs.learn(visit)
@@ -259,35 +259,36 @@ class RenderingNeeds:
         self._trying: dict[str, set[str]] = {}  # pages being tried, by host
         self._read: Counter[str] = Counter()  # pages whose scripts were read, by kind of page
 
-    def render_reason(self, node: str, look: PageLook) -> str:
+    def render_reason(self, node: str, signs: PageSigns) -> str:
         if "#" in node:
             return "route"
-        if not look.scripts:
+        if not signs.scripts:
             return ""
         if self.always:
             return "always"
-        return self._reason_by_kind(node, look) or self._reason_to_try(node, look)
+        return self._reason_by_kind(node, signs) or self._reason_to_try(node, signs)
 
-    def _reason_by_kind(self, node: str, look: PageLook) -> str:
+    def _reason_by_kind(self, node: str, signs: PageSigns) -> str:
         kind, host = template(node), host_key(node)
         if self.rendered[kind]:
             if self.useful[kind] >= MIN_USEFUL_SHARE:
                 return "kind"
-            return "shell" if look.is_shell and self.rendered[kind] < MAX_USELESS else ""
+            return "shell" if signs.is_shell and self.rendered[kind] < MAX_USELESS else ""
         if self.rendered[host] >= 2 * MAX_USELESS and self.useful[host] < 0.2:
             return ""
-        if look.is_shell:
+        if signs.is_shell:
             return "shell"
         needy = bool(self.rendered[host]) and self.useful[host] >= MIN_USEFUL_SHARE
-        return "host" if needy and (look.is_thin or look.lacks_links or look.loads_later()) else ""
+        return "host" if needy and (signs.is_thin or signs.lacks_links or signs.loads_later()) else ""
 
-    def _reason_to_try(self, node: str, look: PageLook) -> str:
+    def _reason_to_try(self, node: str, signs: PageSigns) -> str:
         kind, host = template(node), host_key(node)
         trying = len(self._trying.get(host, ()))
         why = ""
         untried = not self.rendered[kind] and self.useless_in_row[host] + trying < MAX_USELESS
         # After ten pages that needed no browser, one that only lacks links is a short page.
-        if untried and (look.is_thin or (look.lacks_links and self.since[host] < 10) or self._loads_later(kind, look)):
+        lacks_links = signs.lacks_links and self.since[host] < 10
+        if untried and (signs.is_thin or lacks_links or self._loads_later(kind, signs)):
             why = "thin" if self.thin < 2 + 0.02 * self.pages else ""
         elif not trying and self.since[host] >= 500 * 2 ** self.useless_in_row[host]:  # rarer after each useless sample
             # One sample takes as long as some two hundred pages.
@@ -296,14 +297,14 @@ class RenderingNeeds:
             self._trying.setdefault(host, set()).add(node)
         return why
 
-    def _loads_later(self, kind: str, look: PageLook) -> bool:
+    def _loads_later(self, kind: str, signs: PageSigns) -> bool:
         """Return True if the scripts seem to load content later; reads ten pages of a kind, which share scripts."""
         if self._read[kind] >= 10:
             return False
         if len(self._read) > 10_000:
             self._read.clear()
         self._read[kind] += 1
-        return look.loads_later()
+        return signs.loads_later()
 
     def learn(self, visit: Visit) -> None:
         if visit.kind not in ("page", "revisit"):

@@ -103,8 +103,8 @@ def _for_typer(one: inspect.Parameter) -> inspect.Parameter:
     return one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, shown])
 
 
-def _show_all(ctx: typer.Context, asked: bool) -> None:
-    if asked:
+def _show_all(ctx: typer.Context, value: bool) -> None:
+    if value:
         ctx.command.rare = {"help_all"}  # type: ignore[attr-defined]
         print(ctx.get_help())
         raise typer.Exit

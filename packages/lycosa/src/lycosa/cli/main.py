@@ -128,8 +128,8 @@ def main() -> None:
         os._exit(2)  # skips another attempt to flush the output
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(value: bool) -> None:
+    if value:
         print(f"Lycosa {__version__}")
         raise typer.Exit
 

@@ -145,7 +145,7 @@ def _body(collection: CrawlDirectory, visit: Visit) -> bytes:
 
 
 def _lost(visit: Visit) -> str:
-    return f"the body of {visit.node} lies in another record, which is missing: restore the archive from a backup"
+    return f"the body of {visit.node} is in another record, which is missing: restore the archive from a backup"
 
 
 def _archived(collection: CrawlDirectory, visit: Visit) -> tuple[Exchange | None, ParsedPage, str]:

@@ -61,7 +61,7 @@ train = TrainCommands(
     name="train",
     help="Train a classifier on labelled pages.\n\n"
     "SOURCE is a directory with a directory of pages for each class (nested ones are a taxonomy: Science/Physics), "
-    "a table of addresses and classes, separated by tabs, or a crawl with labels (see 'lycosa label').\n\n"
+    "a table of URLs and classes, separated by tabs, or a crawl with labels (see 'lycosa label').\n\n"
     "At the end, its accuracy on held-out pages is printed. Use it with: lycosa crawl --model FILE --target CLASS\n\n"
     "For example:  lycosa train my-pages/ --out my.model",
     no_args_is_help=True,

@@ -101,7 +101,7 @@ def _link(why: Why, threshold: float, *, running: bool) -> Iterator[Part]:
         pages = f"found on {why.parent_count:,} pages" if why.parent_count > 1 else "found on"
         yield from heading(f"{pages}, the most relevant of them" if why.parent_count > len(why.parents) else pages)
     for parent in why.parents:
-        kind = {"redirect": "a redirect", "sitemap": "a source of addresses"}.get(parent.kind, "")
+        kind = {"redirect": "a redirect", "sitemap": "a list of URLs"}.get(parent.kind, "")
         text = squeezed(parent.title) or kind or "a page without a title"
         if anchor := squeezed(parent.anchor):
             text += f': "{anchor}"' + (f" ({format_priority(parent.link_relevance)})" if parent.link_relevance else "")

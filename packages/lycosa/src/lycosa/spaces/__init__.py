@@ -22,13 +22,13 @@ class SpaceEntry(RegistryEntry):
 GOURITEN = "Gouriten, Maniu, Senellart 2014, 2.2"
 
 ENTRIES = {
-    "web": SpaceEntry("web_space", "WebSpace", "pages and their links", GOURITEN, "an address"),
+    "web": SpaceEntry("web_space", "WebSpace", "pages and their links", GOURITEN, "a URL"),
     "social": SpaceEntry(
-        "social", "SocialSpace", "people on a server with Mastodon's API, and whom they mention",
-        GOURITEN, "an account (name, name@host, its address), #tag or search:WORDS", accept=("application/json",),
+        "social", "SocialSpace", "people on a server with Mastodon's API, and the people they mention",
+        GOURITEN, "an account (name, name@host, its URL), #tag or search:WORDS", accept=("application/json",),
     ),
     "search-form": SpaceEntry(
-        "search_form", "SearchFormSpace", "what a site has behind its search form, reached by keywords",
+        "search_form", "SearchFormSpace", "records behind the search form of a site, reached by keywords",
         f"{GOURITEN}; Barbosa, Freire 2010", "a keyword", judge="given",
     ),
     "graph": SpaceEntry(
@@ -37,7 +37,7 @@ ENTRIES = {
     ),
     "gossip": SpaceEntry(
         "gossip", "GossipSpace", "peers with documents, in files: a query is passed on by what peers know of others",
-        GOURITEN, "the peer that asks",
+        GOURITEN, "the querying peer",
     ),
     "acquaintance": SpaceEntry(
         "acquaintance", "AcquaintanceSpace",

@@ -145,7 +145,7 @@ class SocialSpace(WebBackedSpace):
             page.exchange = None
             page.flags.append("secrets")
         kind, name = parse_node(task.node)
-        if parsed.author is not None and self._turned_away(parsed.author, name, page):
+        if parsed.author is not None and self._is_excluded(parsed.author, name, page):
             return
         if kind == "lookup":
             assert parsed.author is not None
@@ -159,13 +159,13 @@ class SocialSpace(WebBackedSpace):
         self._language(parsed, page)
         self._older(task.node, link, parsed, page)
 
-    def _turned_away(self, author: Person, asked: str, page: Page) -> bool:
+    def _is_excluded(self, author: Person, requested: str, page: Page) -> bool:
         if author.opted_out:
             _fail(page, "denied", "the account has opted out of indexing")
             page.exchange = None
         elif author.suspended:
             _fail(page, "gone", "the account is suspended")
-        elif author.moved is not None and author.moved.id not in (author.id, asked):
+        elif author.moved is not None and author.moved.id not in (author.id, requested):
             page.data["account"] = author.stored()
             page.note = f"moved to @{author.moved.acct}"
             _redirect(page, self.api.statuses(author.moved.id))

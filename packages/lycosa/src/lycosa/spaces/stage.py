@@ -14,7 +14,7 @@ from lycosa.core.errors import FetchError
 from lycosa.core.protocols import Clock
 from lycosa.core.types import Exchange, Links, Outcome, Page, Resource, Task, Visit
 from lycosa.web import browser_protocols
-from lycosa.web.browser_protocols import Fetch, LoggedRequest, PageLook, RenderedPage, Renderer, classify_scripts
+from lycosa.web.browser_protocols import Fetch, LoggedRequest, PageSigns, RenderedPage, Renderer, classify_scripts
 from lycosa.web.dates import parse_retry_after
 from lycosa.web.fetch import Response
 from lycosa.web.html import DOM, HTML
@@ -46,27 +46,27 @@ class Stage:
 
     async def render(self, task: Task, page: Page, renderer: Renderer) -> None:
         """Render a page in a browser if that may add content; the result is logged."""
-        look = _look(page)
-        if look is None:
+        signs = _signs(page)
+        if signs is None:
             return
-        why = renderer.render_reason(task.node, look)
+        why = renderer.render_reason(task.node, signs)
         if not why:
-            if look.is_shell and page.outcome == "ok":
+            if signs.is_shell and page.outcome == "ok":
                 page.data["shell"] = True
             return
         exchange = page.exchange
         assert exchange is not None
-        look = replace(look, words=len(page.text.split()))
+        signs = replace(signs, words=len(page.text.split()))
         fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in exchange.headers}
         received = Response(page.status, exchange.status_line, exchange.headers, exchange.body, fields=fields)
         rendered = await self._in_browser(task, renderer, received)
-        page.data["render"] = _render_record(why, rendered, look)
+        page.data["render"] = _render_record(why, rendered, signs)
         if rendered.robots_files:
             page.data["robots"] = rendered.robots_files
         if rendered.held_hosts:
             page.data["rests"] = rendered.held_hosts
         if rendered.dom:
-            await self._show(task, page, received, rendered, look)
+            await self._show(task, page, received, rendered, signs)
         if page.exchange is not None:
             leads = map(canonical, rendered.navigations)
             _add(page.links, [url for url in leads if url is not None and url != task.node])
@@ -90,7 +90,7 @@ class Stage:
             return 0.0
         return self._changed_at + MAX_BROWSER_WAIT
 
-    async def _show(self, task: Task, page: Page, received: Response, rendered: RenderedPage, look: PageLook) -> None:
+    async def _show(self, task: Task, page: Page, received: Response, rendered: RenderedPage, signs: PageSigns) -> None:
         assert page.exchange is not None
         kept: dict[str, str] = {
             name: received.fields[name]
@@ -101,9 +101,9 @@ class Stage:
         fresh = Page("ok")
         await self.read(task, shown, fresh)
         words, links = len(fresh.text.split()), len(fresh.links)
-        page.data["render"] |= {"words": [look.words, words], "links": [look.links, links]}
+        page.data["render"] |= {"words": [signs.words, words], "links": [signs.links, links]}
         opted_out = fresh.outcome == "unwanted" and "opt_outs" in fresh.data
-        if page.outcome == "ok" and (opted_out or (fresh.outcome in WALLS and look.is_shell)):
+        if page.outcome == "ok" and (opted_out or (fresh.outcome in WALLS and signs.is_shell)):
             _leave_out(page, fresh)
         # The server returned "not found", so few rendered words are an error page.
         if fresh.outcome != "ok" or (page.outcome != "ok" and words < 30):
@@ -121,7 +121,7 @@ class Stage:
         page.source = partial(source_of, page.exchange, self.inflated)
 
 
-def _look(page: Page) -> PageLook | None:
+def _signs(page: Page) -> PageSigns | None:
     exchange = page.exchange
     if exchange is None or (page.outcome != "ok" and (page.outcome, page.status) != ("gone", 404)):
         return None
@@ -135,12 +135,12 @@ def _look(page: Page) -> PageLook | None:
         words = len(page.marked.split(None, browser_protocols.AMPLE_WORDS if has_few_links else shell_words))
         if words >= shell_words or not page.scripts:
             later = browser_protocols.LOADS_LATER
-            return PageLook(words, links, page.scripts, loads_later=lambda: classify_scripts(page.source()) == later)
+            return PageSigns(words, links, page.scripts, loads_later=lambda: classify_scripts(page.source()) == later)
         source = page.source()
-        return PageLook.of(source, words, links, classify_scripts(source))
+        return PageSigns.of(source, words, links, classify_scripts(source))
     source = source_of(exchange, LARGE_BODY)
-    look = PageLook.of(source, 0, 0, classify_scripts(source))  # single-page applications respond so for any path
-    return look if look.has_empty_mount and look.scripts else None
+    signs = PageSigns.of(source, 0, 0, classify_scripts(source))  # single-page applications respond so for any path
+    return signs if signs.has_empty_mount and signs.scripts else None
 
 
 def _leave_out(page: Page, shown: Page) -> None:
@@ -150,13 +150,13 @@ def _leave_out(page: Page, shown: Page) -> None:
     page.data |= shown.data
 
 
-def _render_record(why: str, rendered: RenderedPage, look: PageLook) -> dict[str, Any]:
-    told: dict[str, Any] = {
+def _render_record(why: str, rendered: RenderedPage, signs: PageSigns) -> dict[str, Any]:
+    record: dict[str, Any] = {
         "why": why, "requests": rendered.requests, "bytes": rendered.bytes, "seconds": round(rendered.seconds, 2),
-        "words": [look.words, look.words], "links": [look.links, look.links],
+        "words": [signs.words, signs.words], "links": [signs.links, signs.links],
     }  # fmt: skip
     more = {"resources": rendered.request_log, "left_out": rendered.skipped, "failed": rendered.failed}
-    return told | {name: what for name, what in more.items() if what}
+    return record | {name: value for name, value in more.items() if value}
 
 
 def _add(links: Links, urls: list[str]) -> None:
@@ -187,33 +187,33 @@ class Resources:
 
     async def fetch(self, url: str, headers: dict[str, str], rendered: RenderedPage) -> tuple[Response, Resource]:
         """Fetch a resource by GET; FetchError if it is refused or fails."""
-        address = parse(url)
-        if address is None or len(address) > 8_000 or "@" in address[: address.find("/", 8)]:
+        target = parse(url)
+        if target is None or len(target) > 8_000 or "@" in target[: target.find("/", 8)]:
             raise FetchError("invalid", "not a web URL")
-        address = address.partition("#")[0]
+        target = target.partition("#")[0]
         started = self.space.clock()
         fields = {**self.space.headers, **headers}
         try:
-            await self._check_rules(address, rendered)
+            await self._check_rules(target, rendered)
             started = self.space.clock()
-            response = await self._send(address, fields)
+            response = await self._send(target, fields)
         except FetchError as error:
-            self._tell(
-                rendered, LoggedRequest(address, error.outcome, 0, 0, "", started, self.space.clock(), error.address)
+            self._log_request(
+                rendered, LoggedRequest(target, error.outcome, 0, 0, "", started, self.space.clock(), error.address)
             )
             raise
         if response.status in (429, 503):
             clock = self.space.clock
             until = clock() + max(5.0, parse_retry_after(response.fields.get("retry-after", ""), clock()))
-            self.space.politeness.hold(host_key(address), until, "asked to come back later")
-            rendered.held_hosts[host_key(address)] = until
-        kept = self._kept(address, started, fields, response)
-        self._tell(rendered, _asked(kept, response, self.space.clock()))
+            self.space.politeness.hold(host_key(target), until, "asked to come back later")
+            rendered.held_hosts[host_key(target)] = until
+        kept = self._kept(target, started, fields, response)
+        self._log_request(rendered, _logged_request(kept, response, self.space.clock()))
         return response, kept
 
-    def _tell(self, rendered: RenderedPage, asked: LoggedRequest) -> None:
+    def _log_request(self, rendered: RenderedPage, request: LoggedRequest) -> None:
         if len(rendered.request_log) < browser_protocols.MAX_LOGGED_REQUESTS:
-            rendered.request_log.append(list(asked))
+            rendered.request_log.append(list(request))
 
     def _kept(self, url: str, started: float, fields: dict[str, str], response: Response) -> Resource:
         sent = "".join(f"{name}: {value}\r\n" for name, value in fields.items() if name.lower() not in _PRIVATE)
@@ -228,13 +228,13 @@ class Resources:
 
     async def _send(self, url: str, fields: dict[str, str]) -> Response:
         space, name = self.space, host_key(url)
-        where = await space.transport.address(url)
+        ip_address = await space.transport.address(url)
         name_of_request = f"{url} of a page"
-        await self._wait(name, where)
-        space.politeness.begin(name, name_of_request, where)
+        await self._wait(name, ip_address)
+        space.politeness.begin(name, name_of_request, ip_address)
         started = space.clock()
         try:
-            await space.politeness.wait_for_address(where, name_of_request)
+            await space.politeness.wait_for_address(ip_address, name_of_request)
             started = space.clock()
             own = space.credentials.fields(url)
             if "Cookie" in own and "Cookie" in fields:  # merge with cookies of the page
@@ -300,7 +300,7 @@ class Resources:
             await asyncio.sleep(AGAIN)
 
 
-def _asked(kept: Resource, response: Response, now: float) -> LoggedRequest:
+def _logged_request(kept: Resource, response: Response, now: float) -> LoggedRequest:
     status = response.status
     outcome: Outcome = "ok" if status < 300 else "redirect" if status in REDIRECTS else "gone"
     if status >= 500 or status == 429:

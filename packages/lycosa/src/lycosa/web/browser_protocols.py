@@ -31,7 +31,7 @@ SHELL_WORDS = 150  # a page with more words is not an empty shell
 
 
 @dataclass(frozen=True, slots=True)
-class PageLook:
+class PageSigns:
     """Signs that a page is incomplete without a browser."""
 
     words: int
@@ -42,7 +42,7 @@ class PageLook:
     loads_later: Callable[[], bool] = bool  # inspects the scripts: True if they load content later
 
     @classmethod
-    def of(cls, source: str, words: int, links: int, scripts: str) -> PageLook:
+    def of(cls, source: str, words: int, links: int, scripts: str) -> PageSigns:
         """Inspect the source of a page with this many words and links."""
         asks = any(_ASKS_FOR_SCRIPTS.search(text) for text in _NOSCRIPT.findall(source, 0, MAX_SCANNED_CHARS))
         has_mount = bool(_MOUNT.search(source, 0, MAX_SCANNED_CHARS))
@@ -105,7 +105,7 @@ class Renderer(Protocol):
     def notes(self) -> list[str]:
         """Messages for the user at the end of the crawl."""
 
-    def render_reason(self, node: str, look: PageLook) -> str:
+    def render_reason(self, node: str, signs: PageSigns) -> str:
         """Return why this page should be rendered, or "" if it should not."""
 
     async def render(self, node: str, response: Response, fetch: Fetch) -> RenderedPage:

@@ -328,7 +328,7 @@ class ProxySettings:
             raise InputError("no-proxy", f"{self.no_response(error)}; start it, or leave out --proxy") from error
 
     def no_response(self, error: OSError) -> str:
-        # HTTP clients put their own text into strerror; the text of failed look-ups is usable.
+        # HTTP clients put their own text into strerror; the text of failed lookups is usable.
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
         return f"the proxy {self} does not respond ({why})"
 
@@ -460,7 +460,7 @@ class LenientHandler(ResponseHandler):
             super().data_received(data)
             if self.exception() is not None and self._payload is not None and not self._payload.is_eof():
                 self.remarks.error = str(self.exception())
-                self._payload.feed_eof()  # otherwise the reader of the body would wait for ever
+                self._payload.feed_eof()  # otherwise the reader of the body would wait forever
 
     def _complete(self, head: bytearray, data: bytes) -> bytes:
         """Append to an incomplete head and parse it once complete; return the bytes after it."""

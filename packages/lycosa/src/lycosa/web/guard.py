@@ -1,11 +1,11 @@
 """The address guard: only global unicast addresses may be dialled, unless the user names a network.
 
 Links come from strangers. A link to `http://127.0.0.1/`, to a router's page or to the metadata service of a cloud must
-never be followed, whatever its spelling and whatever a name server answers. So the guard checks the socket address
+never be followed, whatever its spelling and whatever a name server returns. So the guard checks the socket address
 itself, right before the connection. It hooks into the connector, not the resolver: literal addresses skip the resolver,
 and a name may resolve differently each time.
 
-The lists are written out, after the IANA special-purpose registries, because `ipaddress.is_global` answers differently
+The lists are written out, after the IANA special-purpose registries, because `ipaddress.is_global` differs
 between Python versions. IPv6 addresses that carry an IPv4 address are judged as follows:
 
 1. IPv4-mapped (`::ffff:a.b.c.d`): the same host as a.b.c.d, judged as that, also by the allowed networks.

@@ -144,8 +144,8 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     if refresh:
         rows.append((refresh, "", "", "refresh", ""))
     document.marked = marked
-    addresses = (resolve_routes if routes else resolve)(base, [row[0] for row in rows])
-    _keep(document.links, addresses, rows, len(body))
+    urls = (resolve_routes if routes else resolve)(base, [row[0] for row in rows])
+    _keep(document.links, urls, rows, len(body))
     return document
 
 
@@ -473,11 +473,11 @@ class TagPaths:
             chain.append(above)
         else:
             path = ""
-        within = path is not None
+        is_complete = path is not None
         path = path or ""
         for each in reversed(chain):
             path = self._join(path, each)
-            if within or each is element:  # other paths would lack their beginning
+            if is_complete or each is element:  # other paths would lack their beginning
                 known[each] = path
         return path
 

@@ -347,8 +347,8 @@ def _in_meta(head: bytes) -> str:
         attributes = {key: value or "" for key, value in reversed(token.attrs or [])}
         label = attributes.get("charset", "")
         if not label and attributes.get("http-equiv", "").strip().lower() == "content-type":
-            within = _IN_CONTENT.search(attributes.get("content", ""))
-            label = (within[1] or within[2] or within[3] or "") if within else ""
+            match = _IN_CONTENT.search(attributes.get("content", ""))
+            label = (match[1] or match[2] or match[3] or "") if match else ""
         if name := encoding_named(label):
             return _INSTEAD.get(name, name)
     return ""

@@ -1,6 +1,6 @@
 """Robots rules after RFC 9309: the URLs of a site that this crawler may fetch.
 
-The parser and matcher are our own and not protego's, whose answers differ from the standard where it matters here: it
+The parser and matcher are our own and not protego's, whose results differ from the standard where it matters here: it
 finds an agent's group by substring, so that a group for `Lycos` would bind `Lycosa`, and it decodes reserved
 characters, so that `/*%26` forbids every URL with `&`. A check also takes less than half as long.
 

@@ -150,10 +150,10 @@ class _TreeBuilder:
             self.open_body()
         if name in _CLOSE_P and (place := self.position("p")) > (self._scopes[-1] if self._scopes else 0):
             self.close(place)
-        ends, within = _IMPLIED.get(name, ((), ()))
+        ends, inside = _IMPLIED.get(name, ((), ()))
         if ends:
             place = max(map(self.position, ends))
-            if place > max(map(self.position, within)):
+            if place > max(map(self.position, inside)):
                 self.close(place)
         if name in VOID or (closed and (self.position("svg") >= 0 or self.position("math") >= 0)):
             self.tree.add(name, self.open[-1], attributes=attributes)

@@ -178,5 +178,5 @@ def _is_login(status: int, title: str, text: str, body: bytes) -> bool:
         return False
     if _NAME.search(body):
         return True
-    asked = re.search(r"required|members only|subscribe", title, re.IGNORECASE)
-    return asked is not None and bool(_SUBSCRIBE.search(text) or _MEMBERS.search(text))
+    match = re.search(r"required|members only|subscribe", title, re.IGNORECASE)
+    return match is not None and bool(_SUBSCRIBE.search(text) or _MEMBERS.search(text))

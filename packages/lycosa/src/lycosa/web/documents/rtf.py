@@ -249,9 +249,9 @@ class _RtfReader:
 
     def describe(self, document: ParsedPage) -> None:
         info = {name: "".join(pieces) for name, pieces in self.info.items()}
-        made, changed = (_date(self.dates.get(name, {})) for name in ("creatim", "revtim"))
+        created, changed = (_date(self.dates.get(name, {})) for name in ("creatim", "revtim"))
         describe(
-            document, info, author=info.get("author"), published=made, modified=changed, pages=info.get("nofpages")
+            document, info, author=info.get("author"), published=created, modified=changed, pages=info.get("nofpages")
         )
 
 

@@ -42,7 +42,7 @@ class DocumentText:
         if not text and not any(href for _, href in parts):
             return
         tag = f"h{min(level, 6)}" if level else "p"
-        markup = "".join(_link(text, href) if href else _with_addresses(text) for text, href in parts)
+        markup = "".join(_link(text, href) if href else _with_linked_urls(text) for text, href in parts)
         self._markup.append(f"<{tag}>{markup}</{tag}>")
         self._size += len(self._markup[-1])
         self.is_full = self._size > MAX_MARKUP or len(self._markup) >= 100_000
@@ -106,11 +106,11 @@ def _link(text: str, href: str) -> str:
     return f'<a href="{escape(href[:4000])}">{escape(text, quote=False)}</a>'
 
 
-def _with_addresses(text: str) -> str:
+def _with_linked_urls(text: str) -> str:
     parts: list[str] = []
     done = 0
     for start, end in find_urls(text):
-        address = text[start:end]
-        parts += [escape(text[done:start], quote=False), _link(address, as_href(address))]
+        url = text[start:end]
+        parts += [escape(text[done:start], quote=False), _link(url, as_href(url))]
         done = end
     return "".join([*parts, escape(text[done:], quote=False)])

@@ -16,16 +16,16 @@ def read_bookmarks(text: str, source: Source) -> None:
     path: list[str] = []
     heading = ""
     label: list[str] = []
-    address: str | None = None
+    href: str | None = None
     for kind, name, rest in takewhile(lambda piece: not source.is_full, pieces(text)):
         match kind, name:
             case "text", _:
                 label.append(rest)
             case "open", "a":
-                address, label = attributes(rest).get("href", ""), []
-            case "close", "a" if address is not None:
-                source.add(address, "".join(label), join_folders(path))
-                address = None
+                href, label = attributes(rest).get("href", ""), []
+            case "close", "a" if href is not None:
+                source.add(href, "".join(label), join_folders(path))
+                href = None
             case "open", "h3":
                 label = []
             case "close", "h3":

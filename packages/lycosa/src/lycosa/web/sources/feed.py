@@ -34,8 +34,8 @@ def read_feed(text: str, source: Source) -> None:
             # Relative links of a local file are relative to the site that the feed describes.
             base = here or _link(record, own)
             continue
-        address = _link(record, own)
-        source.add(address, record.text("title"), _about(record), record.text(*_DATES), base=here)
+        url = _link(record, own)
+        source.add(url, record.text("title"), _about(record), record.text(*_DATES), base=here)
 
 
 def _link(record: MarkupElement, data: Mapping[str, str]) -> str:
@@ -43,8 +43,8 @@ def _link(record: MarkupElement, data: Mapping[str, str]) -> str:
         if name != "link":
             continue
         more = attributes(rest)
-        if more.get("rel", "alternate").lower() == "alternate" and (address := more.get("href") or text):
-            return address
+        if more.get("rel", "alternate").lower() == "alternate" and (url := more.get("href") or text):
+            return url
     for name, rest, text in record.fields:
         if name in ("guid", "id") and is_http(text) and attributes(rest).get("ispermalink", "true").lower() == "true":
             return text
@@ -66,11 +66,11 @@ def read_json_feed(data: Mapping[str, Any], source: Source) -> None:
             source.add("")
             continue
         identity = _string(item, "id")
-        address = _string(item, "url", "external_url") or (identity if is_http(identity) else "")
+        url = _string(item, "url", "external_url") or (identity if is_http(identity) else "")
         tags = item.get("tags")
         named = [tag for tag in tags[:5] if isinstance(tag, str)] if isinstance(tags, list) else []
         about = " ".join([*named, _string(item, "summary", "content_text", "content_html")])
-        source.add(address, _string(item, "title"), about, _string(item, "date_modified", "date_published"))
+        source.add(url, _string(item, "title"), about, _string(item, "date_modified", "date_published"))
 
 
 def _string(data: Mapping[str, Any], *names: str) -> str:
@@ -113,9 +113,9 @@ def read_sitemap(text: str, source: Source) -> None:
     for record in records(text, {"url", "sitemap"}, _MAP_WANTED):
         if source.is_full:
             break
-        address = record.text("loc")
+        url = record.text("loc")
         if record.name == "sitemap":
-            source.follow(address, same_site=True)
+            source.follow(url, same_site=True)
         else:
             title, about = record.text(*_MAP_TITLES), record.text(*_MAP_ABOUT)
-            source.add(address, title, about, record.text("lastmod"), same_site=True)
+            source.add(url, title, about, record.text("lastmod"), same_site=True)
