@@ -65,7 +65,6 @@ GETTERS = """
   const root = of(document, Document, "scrollingElement") || html;
 """
 
-# Returns the size of the page.
 MEASURE = f"""() => {{
   {GETTERS}
   const all = Document.prototype.getElementsByTagName.call(document, "*");
