@@ -269,7 +269,7 @@ def test_spill_file_has_length_of_snapshot() -> None:
     for number in range(1, 60):
         spilled = fold_inbound(engine, number, ("x" * (37 * at) for at in range(10)))
         if about := spilled.about():
-            assert os.fstat(spilled.file._mine()).st_size >= about[1]
+            assert os.fstat(spilled.file._writable_file()).st_size >= about[1]
     assert spilled.count > 500
 
 

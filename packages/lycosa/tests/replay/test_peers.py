@@ -157,8 +157,8 @@ def test_is_own_user_of_root(pair: tuple[socket.socket, socket.socket], monkeypa
 def test_is_own_user_without_row(
     pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    ends = [peers._listed(socket.inet_aton(host), port) for host, port in Accepted(pair[1]).ends.values()]
-    other = peers._listed(socket.inet_aton("127.0.0.2"), Accepted(pair[1]).ends["peername"][1])
+    ends = [peers._table_format(socket.inet_aton(host), port) for host, port in Accepted(pair[1]).ends.values()]
+    other = peers._table_format(socket.inet_aton("127.0.0.2"), Accepted(pair[1]).ends["peername"][1])
     rest = f"01 0:0 0:0 0 {os.getuid()} 0 77"
     for rows in ("", f"0: {other} {ends[1]} {rest}", f"0: {ends[0]} {other} {rest}", f"0: {ends[1]} {ends[0]} {rest}"):
         (tmp_path / "tcp").write_text(f"  sl  local_address\n{rows}\n")

@@ -22,7 +22,7 @@ from lycosa.core.types import Links, Rows, Visit
 MakeEstimator: TypeAlias = Callable[[], Estimator]
 
 
-def _taught(make: MakeEstimator) -> tuple[Estimator, Table]:
+def _trained(make: MakeEstimator) -> tuple[Estimator, Table]:
     estimator, table = make(), Table()
     for step in steps(table):
         estimator.learn(step, table)
@@ -40,7 +40,7 @@ def priorities_have_one_number_per_row(make: MakeEstimator) -> None:
     none = np.zeros(0, np.int32)
     for rows, case in ((_all(table), "a seed, before anything was learned"), (none, "no rows at all")):
         _right_shape(estimator.priority(rows, table), len(rows), case)
-    estimator, table = _taught(make)
+    estimator, table = _trained(make)
     for rows, case in ((_all(table), "all rows"), (_all(table)[::-3], "some rows, last first"), (none, "no rows")):
         _right_shape(estimator.priority(rows, table), len(rows), case)
 
@@ -69,7 +69,7 @@ def priorities_are_finite(make: MakeEstimator) -> None:
 
 def priority_is_pure(make: MakeEstimator) -> None:
     """priority() changes neither estimator nor table, and a row's priority does not depend on the other rows."""
-    estimator, table = _taught(make)
+    estimator, table = _trained(make)
     rows = _all(table)
     columns: list[NDArray[Any]] = [table.depth, table.in_degree, table.link_relevance_sum, table.relevance_sum]
     before = [column.copy() for column in columns]
@@ -140,7 +140,7 @@ def other_priorities_stay(make: MakeEstimator) -> None:
 
 def fresh_estimators_agree(make: MakeEstimator) -> None:
     """Two fresh estimators that learned the same visits return the same priorities; random choices are seeded."""
-    (one, table), (other, _) = _taught(make), _taught(make)
+    (one, table), (other, _) = _trained(make), _trained(make)
     rows = _all(table)
     want(
         np.array_equal(one.priority(rows, table), other.priority(rows, table)),
@@ -155,7 +155,7 @@ def crawl_can_be_resumed(make: MakeEstimator) -> None:
 
 def redirects_pass_on_priority(make: MakeEstimator) -> None:
     """A redirect's target inherits its source's priority (unless priorities depend on the row number only)."""
-    estimator, table = _taught(make)
+    estimator, table = _trained(make)
     row = int(table.rows()[0])
     source = np.array([row], np.int32)
     priority = float(estimator.priority(source, table)[0])
@@ -182,7 +182,7 @@ def _by_number(make: MakeEstimator, row: int, priority: float) -> bool:
 
 def revisited_page(make: MakeEstimator) -> None:
     """A page that is visited again brings new links or has moved: these are ranked, others keep their priorities."""
-    (estimator, table), (other, twin) = _taught(make), _taught(make)
+    (estimator, table), (other, twin) = _trained(make), _trained(make)
     linear = getattr(estimator, "sweeping", False) and is_linear(estimator)
     for visit in revisits(table):
         before = np.array(estimator.priority(_all(table), table), np.float64)

@@ -114,9 +114,9 @@ def steps(table: Table) -> Iterator[Step]:
     id_of: dict[str, int] = {}
     for visit in visits():
         if visit.pick == 15 and PROBED not in id_of:
-            table.absorb(Visit(PROBED, "probe", "ok", 15, terms=_worded(id_of, [PROBED, *map(str, range(5000))])))
+            table.absorb(Visit(PROBED, "probe", "ok", 15, terms=_terms_of(id_of, [PROBED, *map(str, range(5000))])))
         if visit.is_page:
-            visit.terms = _worded(id_of, ["coral", "reef", visit.node])
+            visit.terms = _terms_of(id_of, ["coral", "reef", visit.node])
         step = table.absorb(visit)
         assert step is not None
         yield step
@@ -143,11 +143,11 @@ def _again(visit: Visit, table: Table) -> Visit:
     visit.kind, visit.data = "revisit", {**visit.data, "follows": 1.0}
     if visit.outcome == "ok":
         id_of = {stem: number for number, stem in enumerate(table.stems)}
-        visit.terms = _worded(id_of, ["coral", visit.node, f"word {visit.pick}"])
+        visit.terms = _terms_of(id_of, ["coral", visit.node, f"word {visit.pick}"])
     return visit
 
 
-def _worded(id_of: dict[str, int], stems: list[str]) -> Terms:
+def _terms_of(id_of: dict[str, int], stems: list[str]) -> Terms:
     """Return the words of a page, numbered by a vocabulary that knows those in `id_of`."""
     known = len(id_of)
     ids = sorted(id_of.setdefault(stem, len(id_of)) for stem in stems)

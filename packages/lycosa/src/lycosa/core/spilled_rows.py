@@ -164,7 +164,7 @@ class SpilledRows:
         stays, better = self._best(memory_rows, priorities, capacity, by_tag)
         few = min(64, self.limit // (4 * max(1, len(table.hosts))))  # per host; a quarter in total
         stays |= _nth(host_keys, -priorities, table.age(memory_rows)) < few
-        returning = np.union1d(better, self._lacking(host_keys[stays], few, by_tag)).astype(np.intp)
+        returning = np.union1d(better, self._best_of_sparse_hosts(host_keys[stays], few, by_tag)).astype(np.intp)
         returning = returning[self._age[returning].argsort()]  # by age, because places differ in a replayed crawl
         leaving = memory_rows[~stays]
         leaving = leaving[np.lexsort((table.age(leaving), -priorities[~stays]))]  # so that similar rows are adjacent
@@ -173,13 +173,13 @@ class SpilledRows:
             return
         self.sweeps += 1
         for begin in range(0, len(leaving), RECORDS):
-            self._send(leaving[begin : begin + RECORDS])
+            self._spill(leaving[begin : begin + RECORDS])
         for begin in range(0, len(returning), RECORDS):
             some = returning[begin : begin + RECORDS]
             records, names = self._read(some)
             self._renew(records)
             self._free(records, some)
-            self._fetch(records, names)
+            self._restore_rows(records, names)
         rows = np.fromiter(self._back, np.int32, len(self._back))
         self.frontier.priority[rows] = np.fromiter(self._back.values(), np.float64, len(rows))
         self._back = {}
@@ -266,7 +266,9 @@ class SpilledRows:
         stays[first] = True
         return stays[: len(memory_rows)], spilled[stays[len(memory_rows) :]]
 
-    def _lacking(self, row_in_memory: NDArray[np.int32], few: int, by_tag: NDArray[np.uint8]) -> NDArray[np.intp]:
+    def _best_of_sparse_hosts(
+        self, row_in_memory: NDArray[np.int32], few: int, by_tag: NDArray[np.uint8]
+    ) -> NDArray[np.intp]:
         """Return the best spilled rows of hosts with few rows in memory."""
         lacks = few - np.bincount(row_in_memory, minlength=len(self.table.hosts))
         spilled, priorities = np.zeros(0, np.intp), np.zeros(0, np.float32)
@@ -278,7 +280,7 @@ class SpilledRows:
             spilled, priorities = spilled[chosen], priorities[chosen]
         return spilled
 
-    def _send(self, rows: Rows) -> None:
+    def _spill(self, rows: Rows) -> None:
         if not len(rows):
             return
         table = self.table
@@ -287,7 +289,7 @@ class SpilledRows:
         known: dict[str, NDArray[Any]] = {}
         for part_name, part in self._parts.items():
             known |= {f"{part_name} {name}": column for name, column in part.leave(rows, table).items()}
-        places = self._take(len(rows))
+        places = self._allocate(len(rows))
         self._keep(places, names, known)
         priorities = known["frontier score"]
         self._kind[places], self._host_key[places], self._tag[places], self._held[places] = ROW, host_keys, tags, held
@@ -309,13 +311,13 @@ class SpilledRows:
                 records = records[fits]
                 found = [name for name, fit_ in zip(found, fits.tolist(), strict=True) if fit_]
             self._free(records, some)
-            rows = self._fetch(records, found)
+            rows = self._restore_rows(records, found)
             row_of = dict(zip((-2 - some).tolist(), rows.tolist(), strict=True))
         return [
             row_of.get(number) if wanted[number] == name else None for number, name in zip(numbers, names, strict=True)
         ]
 
-    def _fetch(self, records: NDArray[Any], names: list[bytes]) -> Rows:
+    def _restore_rows(self, records: NDArray[Any], names: list[bytes]) -> Rows:
         """Restore rows from records; the frontier gets their priorities later."""
         if not len(records):
             return np.zeros(0, np.int32)
@@ -326,7 +328,7 @@ class SpilledRows:
         self._back.update(zip(rows.tolist(), records["frontier score"].tolist(), strict=True))
         return rows
 
-    def _take(self, count: int) -> NDArray[np.intp]:
+    def _allocate(self, count: int) -> NDArray[np.intp]:
         free = self._kind[: self._end] == FREED
         for pinned in self._pinned:
             free[: len(pinned)] &= ~pinned[: len(free)]
@@ -466,7 +468,7 @@ class SpillFile:
         else:
             self._own = file
 
-    def _mine(self) -> int:
+    def _writable_file(self) -> int:
         """Return the descriptor of the file to write to."""
         if self._own is None:
             if self.path is None or self.readonly:
@@ -496,7 +498,7 @@ class SpillFile:
             end = first + self.places(len(data))
             self._written = fit(self._written, end)
             self._written[first:end] = True
-        at, file = self.offset(first), self._mine()
+        at, file = self.offset(first), self._writable_file()
         view = memoryview(data)
         while view:
             written = os.pwrite(file, view, at)
@@ -526,12 +528,12 @@ class SpillFile:
     def _read(self, size: int, first: int) -> bytes:
         """Read bytes from a place on; each place comes from the file that it was last written to."""
         if self._given is None:
-            return os.pread(self._mine(), size, self.offset(first))
+            return os.pread(self._writable_file(), size, self.offset(first))
         pieces = []
         for place in range(first, first + self.places(size)):
             own = place < len(self._written) and self._written[place]
             many = min(self._size, size - (place - first) * self._size)
-            pieces.append(os.pread(self._mine() if own else self._given, many, self.offset(place)))
+            pieces.append(os.pread(self._writable_file() if own else self._given, many, self.offset(place)))
         return b"".join(pieces)
 
     def damage_error(self) -> InputError:

@@ -62,7 +62,7 @@ class FunctionJudge:
     def __init__(self, function: JudgeFunction, threshold: float = 0.0) -> None:
         self.function, self.threshold = function, threshold or 0.5  # default for booleans and probabilities
         self.fingerprint = function_fingerprint(function)
-        self._of_link = lru_cache(20_000)(self._ask_of_link)
+        self._of_link = lru_cache(20_000)(self._link_relevance)
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         returned = self.function(page)
@@ -71,7 +71,7 @@ class FunctionJudge:
         link_relevances = list(map(self._of_link, page.links.anchors, page.links.contexts))
         return Judgement(as_number(returned, self.function), np.array(link_relevances, np.float32))
 
-    def _ask_of_link(self, anchor: str, context: str) -> float:
+    def _link_relevance(self, anchor: str, context: str) -> float:
         returned = self.function(Page("ok", title=anchor, marked=context))
         return as_number(returned.relevance if isinstance(returned, Judgement) else returned, self.function)
 

@@ -169,7 +169,7 @@ class PageAssets(protocols.VisitScheduler):
         if "rendered" in visit.flags and self.kept:
             self._learn_rendered(visit)
         if self._was_relevant(visit):
-            self._want(visit.node, visit.data.get("assets"))
+            self._queue_assets(visit.node, visit.data.get("assets"))
 
     def _learn_rendered(self, visit: Visit) -> None:
         sheets: dict[str, list[str]] = visit.data.get("sheets", {})
@@ -192,39 +192,39 @@ class PageAssets(protocols.VisitScheduler):
         elif not queue:
             self._waiting.pop(host_key, None)
         if visit.outcome == "redirect" and visit.links.urls:
-            self._put(visit.links.urls[0], WantedAsset(visit.origin, visit.hops + 1))
+            self._queue_asset(visit.links.urls[0], WantedAsset(visit.origin, visit.hops + 1))
         for url in visit.data.get("assets", ()):
-            self._put(url, WantedAsset(visit.origin))
+            self._queue_asset(url, WantedAsset(visit.origin))
 
     def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> None:
         self.inner.reconsider(rows, relevances_now, table)
         for row in rows[np.asarray(relevances_now) >= self.threshold].tolist():
             if row >= 0:
-                self._want(table.nodes[row], None)
+                self._queue_assets(table.nodes[row], None)
 
-    def _want(self, node: str, needs: list[str] | None) -> None:
+    def _queue_assets(self, node: str, needs: list[str] | None) -> None:
         """Queue the assets of a relevant page; with `needs` None, read the page again from the archive first."""
         key = _key(node)
         if needs is not None:
             self._pages[key] += 0
             for url in needs:
-                self._put(url, WantedAsset(node))
+                self._queue_asset(url, WantedAsset(node))
         elif key not in self._pages:
             self._pages[key] = 0
             self._unread.append(node)
 
-    def _put(self, url: str, wanted: WantedAsset) -> None:
+    def _queue_asset(self, url: str, wanted: WantedAsset) -> None:
         """Queue an asset; a style sheet that a browser has fetched is replaced by its own assets."""
         page, urls = _key(wanted.page), deque([url])
         while urls and self._pages[page] < self.max_assets:
             url = urls.popleft()
             urls.extend(self._sheets.pop(url, ()))
-            if _key(url) not in self._known and self._may(url):
+            if _key(url) not in self._known and self._is_allowed(url):
                 self._known.add(_key(url))
                 self._pages[page] += 1
                 self._waiting.setdefault(self.host_key(url), {})[url] = wanted
 
-    def _may(self, url: str) -> bool:
+    def _is_allowed(self, url: str) -> bool:
         if any(pattern.search(url) for pattern in self.exclude) or (not self.trackers and is_tracker(url)):
             return False
         return self.owns(url)
@@ -239,7 +239,7 @@ class PageAssets(protocols.VisitScheduler):
             except StoreError:  # reported by `lycosa check`
                 continue
             if visit is not None and exchange is not None:
-                self._want(node, self._needs(visit, exchange) or [])
+                self._queue_assets(node, self._needs(visit, exchange) or [])
 
     def state(self) -> State:
         waiting = [[url, *wanted] for queue in self._waiting.values() for url, wanted in queue.items()]
@@ -308,10 +308,10 @@ def page_urls(source: str, url: str, limit: int) -> list[str]:
             style = name == "style"
             hrefs += _named(name, attributes)
         elif token.type is TokenType.TEXT and style:
-            hrefs += _in_style(token.data or "")
+            hrefs += _style_urls(token.data or "")
         elif token.type is TokenType.END_TAG:
             style = False
-    return _addresses(hrefs, base, url, limit)
+    return _resolve_urls(hrefs, base, url, limit)
 
 
 def style_sheet_urls(source: str, url: str, limit: int) -> list[str]:
@@ -320,7 +320,7 @@ def style_sheet_urls(source: str, url: str, limit: int) -> list[str]:
     >>> style_sheet_urls('@import "b.css"; /* url(no.png) */ a { background: url("c.png") }', "http://x.test/a.css", 9)
     ['http://x.test/b.css', 'http://x.test/c.png']
     """
-    return _addresses(_in_style(source[:MAX_SOURCE_CHARS]), url, url, limit)
+    return _resolve_urls(_style_urls(source[:MAX_SOURCE_CHARS]), url, url, limit)
 
 
 def _named(name: str, attributes: dict[str, str]) -> Iterator[str]:
@@ -334,17 +334,17 @@ def _named(name: str, attributes: dict[str, str]) -> Iterator[str]:
         if value := attributes.get(attribute, ""):
             yield from _CANDIDATE.findall(value) if attribute == "srcset" else (value,)
     if "style" in attributes:
-        yield from _in_style(attributes["style"])
+        yield from _style_urls(attributes["style"])
 
 
-def _in_style(source: str) -> list[str]:
+def _style_urls(source: str) -> list[str]:
     source = _COMMENT.sub(" ", source)
     found = [(match.start(), next(filter(None, match.groups()), "")) for match in _IMPORT.finditer(source)]
     found += [(match.start(), next(filter(None, match.groups()), "")) for match in _URL.finditer(source)]
     return [href for _, href in sorted(found)]
 
 
-def _addresses(hrefs: Iterable[str], base: str, own: str, limit: int) -> list[str]:
+def _resolve_urls(hrefs: Iterable[str], base: str, own: str, limit: int) -> list[str]:
     """Resolve URLs and drop fragments, other schemes, credentials and the page itself."""
     found: dict[str, None] = {}
     for href in hrefs:

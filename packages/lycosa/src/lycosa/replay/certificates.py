@@ -36,7 +36,7 @@ class Authority:
         directory = directory or data_directory()
         self.path = directory / "replay-ca.pem"
         try:
-            self._key, self._certificate = _kept(directory / "replay-ca.key")
+            self._key, self._certificate = _load_or_create(directory / "replay-ca.key")
             self.public = self._certificate.public_bytes(serialization.Encoding.PEM)
             if not self.path.exists() or self.path.read_bytes() != self.public:
                 with atomic_write(self.path, 0o600) as file:
@@ -83,7 +83,7 @@ class Authority:
         )
 
 
-def _kept(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
+def _load_or_create(path: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     """Return key and certificate from one file, so that concurrent creation cannot mix them."""
     pair = _load(path)
     if pair is None:

@@ -145,14 +145,14 @@ def open_index(path: Path, progress: ScanProgress) -> Index:
         raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
     if not captures.records:
         raise InputError("bad-file", f"{path} contains no WARC records: is it a web archive?")
-    index = _assembled(captures, {"size": stat.st_size, "time": stat.st_mtime_ns, "end": end})
+    index = _build_index(captures, {"size": stat.st_size, "time": stat.st_mtime_ns, "end": end})
     with suppress(OSError):  # the index is created again next time
         kept.parent.mkdir(parents=True, exist_ok=True)
         index.save(kept)
     return index
 
 
-def _assembled(captures: Captures, file_facts: dict[str, Any]) -> Index:
+def _build_index(captures: Captures, file_facts: dict[str, Any]) -> Index:
     chosen = captures.servable()
     columns = {name: np.array(column, COLUMNS[name])[chosen] for name, column in captures.columns.items()}
     order = np.lexsort((columns["date"], columns["key"]))

@@ -58,7 +58,7 @@ class Recorder:
         self.opened: list[Opened] = []  # pages opened in this run
         self._trail = VisitorTrail()
         try:
-            broken_off = _broken_off(path)
+            broken_off = _ends_within_line(path)
             number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         except OSError as error:
             raise InputError("unwritable-file", f"cannot write the recording {path}: {error.strerror}") from error
@@ -86,7 +86,7 @@ class Recorder:
         self._file.close()
 
 
-def _broken_off(path: Path) -> bool:
+def _ends_within_line(path: Path) -> bool:
     """Return whether an existing record ends within a line, as after a kill; raise InputError for other files."""
     if not path.exists():
         return False
@@ -157,15 +157,15 @@ class _Live(Connection):
         elif not url.startswith(("http://", "https://")):
             self._refuse(400)
         else:
-            self.working = asyncio.ensure_future(self._pass_on(request, url))
+            self.working = asyncio.ensure_future(self._forward(request, url))
 
-    async def _pass_on(self, request: Request, url: str) -> None:
+    async def _forward(self, request: Request, url: str) -> None:
         transport = self.proxy.transport
         try:
             body = await self._body(request.body)
             is_page = _is_page(request)
             asking = transport.session.request(
-                request.method, URL(url, encoded=True), headers=_onward(request, is_page), data=body or None,
+                request.method, URL(url, encoded=True), headers=_forwarded_headers(request, is_page), data=body or None,
                 allow_redirects=False,
             )  # fmt: skip
             async with asking as response:
@@ -287,7 +287,7 @@ def _is_page(request: Request) -> bool:
     return meant == "document" if meant else "text/html" in request.headers.get("accept", "")
 
 
-def _onward(request: Request, is_page: bool) -> dict[str, str]:
+def _forwarded_headers(request: Request, is_page: bool) -> dict[str, str]:
     """Return the headers to forward; pages are requested unconditionally so that their text can be recorded."""
     left_out: Iterable[str] = ("if-none-match", "if-modified-since") if is_page else ()
     return {

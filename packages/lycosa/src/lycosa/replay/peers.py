@@ -25,7 +25,7 @@ def is_own_user(transport: asyncio.BaseTransport) -> bool:
     """
     ends = [transport.get_extra_info(name) for name in ("peername", "sockname")]
     for table, prefix in (("tcp", b""), ("tcp6", bytes(10) + b"\xff\xff")):  # IPv4-mapped IPv6 addresses
-        wanted = [_listed(prefix + socket.inet_aton(address), port) for address, port in ends]
+        wanted = [_table_format(prefix + socket.inet_aton(address), port) for address, port in ends]
         with suppress(OSError):  # a system without IPv6
             for line in (TABLES / table).read_text().splitlines():
                 columns = line.split()
@@ -34,10 +34,10 @@ def is_own_user(transport: asyncio.BaseTransport) -> bool:
     return False
 
 
-def _listed(address: bytes, port: int) -> str:
+def _table_format(address: bytes, port: int) -> str:
     """Format an address as in the tables: words in native byte order, and the port.
 
-    >>> _listed(bytes([1, 1, 1, 1]), 8080)
+    >>> _table_format(bytes([1, 1, 1, 1]), 8080)
     '01010101:1F90'
     """
     words = (int.from_bytes(address[at : at + 4], sys.byteorder) for at in range(0, len(address), 4))

@@ -181,7 +181,7 @@ class Connection(asyncio.Protocol):
                 self.proxy.tally["strangers"] += 1
                 self._refuse(403, b"This proxy serves only the user who started it: start one of your own.\n")
             elif not self.tunnel and not self.proxy.admits(request):
-                self._ask_password(request)
+                self._require_password(request)
             elif request.method == "CONNECT":
                 self._connect(request)
             else:
@@ -247,7 +247,7 @@ class Connection(asyncio.Protocol):
         self.transport.write(head % (status, _REASONS[status], more, len(body)) + body)
         self.transport.close()
 
-    def _ask_password(self, request: Request) -> None:
+    def _require_password(self, request: Request) -> None:
         if request.target.startswith("/"):
             self._refuse(401, more=b'WWW-Authenticate: Basic realm="Lycosa"\r\n')
         else:

@@ -146,7 +146,7 @@ class Memory:
         page.retry_at = 0.0
         self.retries.pop(page.node, None)
         if visit.outcome in ("ok", "unchanged"):
-            self._seen_again(page, visit, change)
+            self._record_revisit(page, visit, change)
         elif visit.outcome in ("gone", "unwanted"):
             page.fate, page.target, page.attempt = "vanished", "", 0
             self.histories.drop(number, at)
@@ -168,7 +168,7 @@ class Memory:
             else:
                 page.attempt = 0
 
-    def _seen_again(self, page: Watched, visit: Visit, change: Change | None) -> None:
+    def _record_revisit(self, page: Watched, visit: Visit, change: Change | None) -> None:
         number, at, matters = page.number, visit.ended, change is not None and change.matters
         honesty = self.honesty[self.host_key(page.node)]
         changed = matters or (page.kind == "sitemap" and visit.outcome == "ok")

@@ -85,10 +85,10 @@ class Schedule(ABC):
         rows = histories.rows(which)
         times = histories.last[rows] + self.intervals(histories, rows, which is None)
         if which is None and self.spending and self.per_second > 0 and len(rows):
-            times = self._spent(histories, times)
-        return self._kept_away(histories, rows, times)
+            times = self._spend_budget(histories, times)
+        return self._delay_failed(histories, rows, times)
 
-    def _spent(self, histories: Histories, times: Floats) -> Floats:
+    def _spend_budget(self, histories: Histories, times: Floats) -> Floats:
         """Move due times forward so that the n-th visit is due no later than the budget allows after the last request.
 
         The last request is used instead of now, because otherwise the first visit would always be in the future. Budget
@@ -117,7 +117,7 @@ class Schedule(ABC):
         overdue: Floats = now - self.due(histories, histories.rows(which))
         return overdue
 
-    def _kept_away(self, histories: Histories, rows: Rows, times: Floats) -> Floats:
+    def _delay_failed(self, histories: Histories, rows: Rows, times: Floats) -> Floats:
         """Delay failed pages, and vanished ones for longer; the delay doubles with each failure."""
         failures = histories.failures[rows]
         if failures.any() or histories.dropped[rows].any():

@@ -92,7 +92,7 @@ class DuplicateIndex:
         if digest:
             self._first.setdefault(digest, visit.node)
         if row >= 0:
-            self._file(row, visit.simhash)
+            self._index_row(row, visit.simhash)
 
     def state(self) -> State:
         """Return digests, simhashes and sketches; raise StateMismatch if revisited pages have changed."""
@@ -119,7 +119,7 @@ class DuplicateIndex:
         self._first_url = dict(state["once"])
         self._simhash, self._words, self._sketch = state["simhashes"], state["words"], state["sketches"]
         for row, simhash in enumerate(self._simhash.tolist()):
-            self._file(row, simhash)
+            self._index_row(row, simhash)
 
     def _near(self, simhash: int, words: int) -> list[int]:
         """Return the pages with a similar simhash and word count, nearest first."""
@@ -147,7 +147,7 @@ class DuplicateIndex:
         self._sketch[row, : len(sketch)] = sketch
         return row
 
-    def _file(self, row: int, simhash: int) -> None:
+    def _index_row(self, row: int, simhash: int) -> None:
         for band, value in zip(self._bands, _values(simhash), strict=True):
             bucket = band.get(value)
             if bucket is None:

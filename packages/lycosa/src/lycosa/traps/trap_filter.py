@@ -229,7 +229,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         restore_attributes(self, state["columns"])
         for name in state["names"]:
             host, kind, stem = name.split("\t")
-            self._found(host, Suspicion(kind, stem))
+            self._add_section(host, Suspicion(kind, stem))
         joined = np.array(state["joined"], np.intp)
         rows = np.concatenate([np.flatnonzero(self._section[: self._known] >= 0), joined])
         order = rows[np.argsort(self._section[rows], kind="stable")].astype(np.int32)
@@ -307,12 +307,12 @@ class SectionTrapFilter(protocols.TrapFilter):
         number = self._number.get((address.host, pattern))
         if number is None:
             number = len(self.sections)
-            part = self._found(address.host, pattern)
+            part = self._add_section(address.host, pattern)
             if part.name:
-                self._hold(part)
+                self._update_section(part)
         return number
 
-    def _found(self, name: str, pattern: Suspicion) -> SectionRecord:
+    def _add_section(self, name: str, pattern: Suspicion) -> SectionRecord:
         number = self._number[name, pattern] = len(self.sections)
         part = SectionRecord(name, *pattern)
         self.sections.append(part)
@@ -408,11 +408,11 @@ class SectionTrapFilter(protocols.TrapFilter):
         for number in sorted(changed):
             part = self.sections[number]
             before = part.level
-            self._hold(part)
+            self._update_section(part)
             if part.level != before:
                 touched.add(number)
                 if part.level and part.name:
-                    touched |= self._warn(part)
+                    touched |= self._hold_by_name(part)
         names = {self.sections[number].host for number in changed}
         if names and self.pages % 100 == 0:  # time to check hosts without relevant pages again
             names |= self._fruitless
@@ -433,7 +433,7 @@ class SectionTrapFilter(protocols.TrapFilter):
                 touched.update(host.sections)
         return touched
 
-    def _hold(self, part: SectionRecord) -> None:
+    def _update_section(self, part: SectionRecord) -> None:
         guilty = part.waste >= MIN_WASTE and part.waste > 2 * (part.pages - part.waste)
         guilty = guilty or part.soft_404s > 1 or (part.mazes > 0 and part.waste > 0)
         guilty = guilty or (bool(part.kind) and part.waste > 1 and 2 * part.waste > part.pages)
@@ -446,13 +446,13 @@ class SectionTrapFilter(protocols.TrapFilter):
             spent = bool(part.kind) and part.waste >= MAX_WASTE
             part.level, part.reason = SHUT if spent else HELD, part.kind or POOR_SECTION
 
-    def _warn(self, part: SectionRecord) -> set[int]:
+    def _hold_by_name(self, part: SectionRecord) -> set[int]:
         hosts = self._mazes[part.name]
         hosts.add(part.host)
         if len(hosts) != MIN_HOSTS:
             return set()
         for number in self._named[part.name]:
-            self._hold(self.sections[number])
+            self._update_section(self.sections[number])
         return set(self._named[part.name])
 
     def _hold_host(self, host: HostRecord) -> None:

@@ -205,7 +205,7 @@ class _Comparing:
         grouped = []
         at = 0
         for old_group, new_group in groups:
-            self._stay(old_group, new_group)
+            self._cancel_moves(old_group, new_group)
             words_a, local_a = _spread(self.old, old_group, start_old)
             words_b, local_b = _spread(self.new, new_group, start_new)
             while block_old[places[at][0]] < old_group.start:
@@ -242,7 +242,7 @@ class _Comparing:
                 groups.append((range(i, i + 1), range(j, j + 1)))
         return groups
 
-    def _stay(self, old: range, new: range) -> None:
+    def _cancel_moves(self, old: range, new: range) -> None:
         """Cancel the moves of blocks that are part of a row."""
         if self.moved_old:
             for i in old:
