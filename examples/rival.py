@@ -23,7 +23,7 @@ class Spider:
             yield {"url": link["url"], "priority": (page["relevance"] + shared) / 2}
 
 
-def answer(message):
+def send(message):
     print(json.dumps(message), flush=True)  # without flush the benchmark would wait until its timeout
 
 
@@ -33,7 +33,7 @@ def main():
         event = json.loads(line)
         if event["event"] == "start":
             spider = Spider(event["topic"])
-            answer({"protocol": 1})
+            send({"protocol": 1})
         elif event["event"] == "page":
             fetched.add(event["url"])  # a seed may have been seen as a link before
             for request in spider.parse(event):
@@ -43,7 +43,7 @@ def main():
         elif event["event"] == "pick":
             while queue and queue[0][2] in fetched:
                 heapq.heappop(queue)
-            answer({"pick": heapq.heappop(queue)[2] if queue else None})
+            send({"pick": heapq.heappop(queue)[2] if queue else None})
 
 
 if __name__ == "__main__":

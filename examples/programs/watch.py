@@ -1,7 +1,7 @@
 import lycosa
 
-looks = lycosa.watch("reefs", requests=20, per_hour=36_000, now=["coral-reefs"])
-for visit in looks:
+visits = lycosa.watch("reefs", requests=20, per_hour=36_000, now=["coral-reefs"])
+for visit in visits:
     change = lycosa.change_of(visit)
     if change is None:
         print("as it was  ", visit.url)

@@ -24,7 +24,7 @@ from fuzz.mutating import mutated
 
 OURS = str(Path(lycosa.__file__).parent)
 CASES = Path(__file__).with_name("cases")
-"""Inputs of earlier failures, by target, repeated in every test run."""
+"""Inputs of earlier failures by target, which every test run repeats."""
 
 SECONDS = 5.0
 """CPU time limit per input, including tracing: much more than any input needs, even on a slow machine."""
@@ -38,27 +38,27 @@ KEPT = 400
 
 @dataclass(frozen=True)
 class Target:
-    """A parser with its seeds and its limits."""
+    """A parser with its seeds and limits."""
 
     name: str
     check: Callable[[bytes], None]
     seeds: Callable[[], Sequence[bytes]]
     tokens: Sequence[bytes] = ()
     lines: int = 3_000
-    """Executed lines of our code per input ..."""
+    """Maximum of executed lines of our code per input, plus `lines_a_byte` per byte."""
     lines_a_byte: float = 60.0
-    """... plus this number per byte of input, at most."""
+    """Additional executed lines per byte of input."""
     memory: int = 3_000_000
-    """Bytes allocated at once ..."""
+    """Maximum of bytes allocated at once, plus `memory_a_byte` per byte."""
     memory_a_byte: float = 400.0
-    """... plus this number per byte of input, at most."""
+    """Additional allocated bytes per byte of input."""
     rounds: int = 50
-    """Number of inputs in CI."""
+    """Number of mutated inputs in CI."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Failure; two inputs with the same `kind` have the same cause."""
+    """A failed input; two with the same `kind` have the same cause."""
 
     kind: str
     told: str
@@ -75,7 +75,7 @@ class Found:
     largest: float = 0.0
     """Largest number of bytes of memory per byte."""
     failures: dict[str, tuple[bytes, str]] = field(default_factory=dict)
-    """The smallest input of each kind, and its message."""
+    """The smallest input of each kind of failure, and its message."""
 
 
 class Counting:
@@ -113,7 +113,7 @@ class Counting:
 
 
 def tried(target: Target, data: bytes) -> tuple[Failure | None, Counting]:
-    """Run one input and measure it."""
+    """Run one input and measure its cost."""
     counting, failure = Counting(), None
     begun = time.thread_time()
     try:
@@ -147,7 +147,7 @@ def fuzz(target: Target, seed: int, go_on: Callable[[Found], bool]) -> Found:
     """Run mutated inputs until `go_on` returns false, then minimise failures."""
     chance, found = Random(f"{target.name} {seed}"), Found()
     seeds = list(target.seeds())
-    tried(target, seeds[0])  # one-time imports and caches are not counted
+    tried(target, seeds[0])  # imports and caches of the first run are not counted
     corpus: list[bytes] = []
     steepest = [b"", b""]
     fresh = iter(seeds)

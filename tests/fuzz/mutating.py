@@ -1,4 +1,4 @@
-"""Seeded mutation of bytes, as by broken programs, broken disks and attackers."""
+"""Seeded mutation of bytes, as caused by broken programs, broken disks and attackers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBERS = (b"0", b"-1", b"1", b"255", b"256", b"65536", b"2147483648", b"999999
 
 
 def mutated(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: Random) -> bytes:
-    """Return the bytes after a few changes, not much larger than the largest of the others."""
+    """Return the bytes after a few changes, not much longer than the longest of the others."""
     most = max(LARGEST, *map(len, others)) if others else LARGEST
     for _ in range(1 + int(chance.expovariate(0.7))):
         data = _CHANGES[chance.randrange(len(_CHANGES))](data, others, tokens, chance)[:most]
@@ -86,7 +86,7 @@ def _splice(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chanc
 
 
 def _number(data: bytes, others: Sequence[bytes], tokens: Sequence[bytes], chance: Random) -> bytes:
-    """Replace a number."""
+    """Replace a number by a special one."""
     digits = [at for at, byte in enumerate(data[:5_000]) if 48 <= byte <= 57]
     if not digits:
         return _insert(data, others, _NUMBERS, chance)

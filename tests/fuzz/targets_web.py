@@ -57,11 +57,11 @@ TAGS = [
 ]
 MARKUP = [*TAGS, b"&amp;", b"&#0;", b"&#x10ffff;", b"&nbsp;", b"<!--", b"-->", b"<![CDATA[", b"]]>"]
 MARKS = [b"\x01", b"\x02", *(b"\x03" + bytes([letter]) for letter in b"FNCBAMTHDRIE")]
-"""Our own text markers, which pages may contain as well."""
+"""Our own text markers, which pages may contain, too."""
 
 
 def _split(data: bytes, choices: Sequence[str]) -> tuple[str, bytes]:
-    """Choose by the first byte, and return the rest as body."""
+    """Return a choice made by the first byte, and the other bytes as body."""
     return choices[data[0] % len(choices)] if data else choices[0], data[1:]
 
 

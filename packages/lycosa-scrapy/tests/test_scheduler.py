@@ -12,9 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.crawling import resume
 from lycosa.store.log import SqliteLog
 from lycosa.testweb import Web, serve
@@ -74,7 +72,7 @@ def test_killed_crawl_resumes_without_loss(tmp_path: Path) -> None:
     assert 0 < stats["lycosa/pages"] <= len(set(whole))
     assert stats["finish_reason"] == "finished"
     assert all(agent.startswith("Scrapy") for agent in agents)
-    with pytest.raises(InputError, match="run by Scrapy"):
+    with raises_input_error("driven-crawl", "run by Scrapy"):
         next(iter(resume(tmp_path / "lycosa")))
 
 

@@ -49,7 +49,7 @@ def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
             return True
         except (ConnectionError, ValueError, RuntimeError) as error:
             if address != "auto":
-                raise InputError("no-cluster", f"no cluster answers at {address}: {short(error)}") from None
+                raise InputError("no-cluster", f"no cluster responds at {address}: {short(error)}") from None
             notes.append("no cluster is running here: the crawl runs on this machine alone")
     _close(ray)
     for left in reversed(range(3)):
@@ -93,8 +93,8 @@ def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool]
         raise StoreError("stopped before all shards were started")
     if unready:
         raise StoreError(
-            f"the cluster has room for {max(0, shards - len(unready))} of {shards} shards: use fewer (shards=N), or "
-            "add machines"
+            f"the cluster has cores for only {max(0, shards - len(unready))} of {shards} shards: use fewer (shards=N), "
+            "or add machines"
         )
     return ""
 

@@ -61,4 +61,4 @@ def check_cluster(target: ClusterTarget) -> None:
     try:
         socket.create_connection((named[1], int(named[2])), 5.0).close()
     except OSError as error:
-        raise InputError("no-cluster", f"no cluster answers at {address}: {error.strerror or error}") from None
+        raise InputError("no-cluster", f"no cluster responds at {address}: {error.strerror or error}") from None

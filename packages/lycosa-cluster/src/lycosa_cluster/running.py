@@ -42,7 +42,7 @@ class ClusterCrawl:
     def __init__(self, request: CrawlRequest, hosts: Hosts, gone: Callable[[], str] = lambda: "") -> None:
         options = request.options
         if parse_spec(options.space)[0] != "web":
-            raise InputError("conflicting-options", "a cluster crawls the web only: leave out --cluster, or --space")
+            raise InputError("conflicting-options", "a cluster can only crawl the web: omit --cluster or --space")
         if request.path is None:
             raise InputError("missing-option", "a cluster needs a directory: give one with --out DIR")
         self.request, self.hosts, self.path, self._gone = request, hosts, request.path, gone

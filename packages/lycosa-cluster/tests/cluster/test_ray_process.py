@@ -23,7 +23,7 @@ def test_await_all_raises_for_small_cluster_or_stop(monkeypatch: pytest.MonkeyPa
         SimpleNamespace(wait=wait, cluster_resources=lambda has=has: {"CPU": has}, _private=inner) for has in (1.0, 3.0)
     )
     monkeypatch.setattr(ray_process, "START_SECONDS", 0.0)
-    with pytest.raises(StoreError, match="room for 0 of 3 shards"):
+    with pytest.raises(StoreError, match="cores for only 0 of 3 shards"):
         await_all(small, [0, 1, 2], 3)
     answers = iter([True, True, False, False])
     with pytest.raises(StoreError, match="stopped before all shards were started"):

@@ -145,7 +145,7 @@ def _class(name: str, kind: type) -> Any:
     found: Any = getattr(sys.modules.get(module), rest, None)
     fits = isinstance(found, type) and (issubclass(found, Request if kind is Request else Item))
     if not fits and not (kind is not Request and dataclasses.is_dataclass(found)):
-        raise NotStorable(f"{name} is not among the classes of this project")
+        raise NotStorable(f"{name} is not a request or item class of an imported module")
     return found
 
 

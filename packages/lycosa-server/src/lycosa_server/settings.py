@@ -123,13 +123,13 @@ class Settings:
     def _check_numbers(self) -> None:
         for name in ("crawls", "crawls_per_person", "max_budget"):
             if getattr(self, name) < 1:
-                raise InputError("out-of-range", f"--{name.replace('_', '-')} must be 1 or more")
+                raise InputError("out-of-range", f"--{name.replace('_', '-')} must be at least 1")
         if not (math.isfinite(self.delay) and self.delay >= 0):
-            raise InputError("out-of-range", f"--delay is {self.delay}: it must be 0 seconds or more")
+            raise InputError("out-of-range", f"--delay ({self.delay}) must be at least 0 seconds")
 
     def _check_browser(self) -> None:
         if self.render not in ("auto", "never"):
-            raise InputError("bad-value", f"--render is {self.render!r}: choose auto or never")
+            raise InputError("bad-value", f"unknown value of --render, {self.render!r}: choose auto or never")
         if self.render == "auto" and (missing := missing_requirements("")):
             raise InputError("missing-package", f"--render auto needs a browser: {missing}")
 

@@ -62,7 +62,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"strategy": "os:system"}, "unknown strategy"),
     ({"strategy": "rules,file=/etc/passwd"}, "unknown strategy"),
     ({"detect": ["os:system"]}, "unknown detector"),
-    ({"frequently": ["/news/"], "frequent": "1s"}, "ten minutes or more"),
+    ({"frequently": ["/news/"], "frequent": "1s"}, "at least ten minutes"),
     ({"strategy": "best-first,batch=8"}, "unknown strategy"),
     ({"judge": "regex"}, "unknown judge"),
     ({"judge": "model"}, "unknown judge"),
@@ -79,7 +79,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"hosts": ["a b"]}, "is not a host name"),
     ({"hosts": ["elsewhere.example"]}, "every seed is outside"),
     ({"exclude": ["/start"]}, "every seed is outside"),
-    ({"budget": 10_001}, "from 1 to 10,000"),
+    ({"budget": 10_001}, "between 1 and 10,000"),
     ({"regex": "(a+)+"}, "Unexpected keyword argument"),
     ({"allow_network": ["0.0.0.0/0"]}, "Unexpected keyword argument"),
 ]

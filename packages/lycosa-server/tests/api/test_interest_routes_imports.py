@@ -32,7 +32,7 @@ def test_read_file_all_formats(site: SiteUnderTest) -> None:
     assert [reef] == _send(ada, gzip.compress(BOOKMARKS))["urls"]
     opml = _send(ada, OPML, "subscriptions.opml")
     assert ("opml", [{"url": "https://seas.example/", "title": "Seas"}]) == (opml["form"], opml["urls"])
-    assert "1 further files that it names" in str(opml["note"])
+    assert "1 files that it links to" in str(opml["note"])
     typed = _send(ada, b"# mine\nreefs.example/b\nnot an address\nhttps://seas.example/\n")
     assert ("list", 1) == (typed["form"], typed["skipped"])
     assert ["https://reefs.example/b", "https://seas.example/"] == [one["url"] for one in typed["urls"]]  # type: ignore[attr-defined]

@@ -175,7 +175,7 @@ def test_cluster_fetches_examples_once_for_all_shards(tmp_path: Path) -> None:
 def test_serve_refuses_unreachable_cluster(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start = ("serve", tmp_path / "data", "--cluster")
     with held_port() as port:
-        assert f"no cluster answers at 127.0.0.1:{port}" in command.complaint(*start, f"127.0.0.1:{port}")
+        assert f"no cluster responds at 127.0.0.1:{port}" in command.complaint(*start, f"127.0.0.1:{port}")
     assert "10.0.0.5:6379" in command.complaint(*start, "head")
     assert "1 to 999" in command.complaint(*start, "local:none")
     monkeypatch.setitem(__import__("sys").modules, "ray", None)

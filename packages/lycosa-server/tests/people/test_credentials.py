@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa_server.people import credentials
 from lycosa_server.people.credentials import Passwords, check_password, derive_secret, digest, new_secret, secrets_equal
 from site_maker import CHEAP
@@ -56,7 +56,7 @@ def test_verify_of_damaged_hash_is_false() -> None:
 
 def test_check_password_refuses_short_long_and_unprintable() -> None:
     for password in ("too short", "x" * 201, "Ada Lovelace", "ten letters\0", "ten letters\ud800"):
-        with pytest.raises(InputError):
+        with raises_input_error("bad-password"):
             check_password(password, "ada lovelace")
     for password in ("aaaaaaaaaa", "пароль пароль", "x" * 200):
         assert password == check_password(password, "ada")

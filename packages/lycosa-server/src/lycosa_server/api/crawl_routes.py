@@ -129,7 +129,7 @@ def refresh_crawl(body: RefreshRequest | None = None, access: CrawlAccess = craw
     given = [clean_line(text, "the piece of an address", 300) for text in body.now] if body else []
     pieces = list(dict.fromkeys(filter(None, given)))
     if len(pieces) > MAX_PIECES:
-        raise InputError("out-of-range", f"{len(pieces):,} parts of URLs: the maximum is {MAX_PIECES:,}")
+        raise InputError("out-of-range", f"{len(pieces):,} URL filters given: the maximum is {MAX_PIECES:,}")
     change = partial(crawls.refresh, everything=not pieces, revisit_first=pieces)
     return _change_crawl(access, "crawl refreshed", change, access.site.clock(), access.crawl["id"])
 

@@ -229,7 +229,7 @@ def read_file(file: UploadFile, person: Caller = needs("write")) -> ImportOut:
         found.setdefault(url, title)
     notes = [source.note] if source.note else []
     if source.nested:
-        notes.append(f"{len(source.nested)} further files that it names (feeds, sitemaps) are not read")
+        notes.append(f"{len(source.nested)} files that it links to (feeds, sitemaps) are not read")
     if len(found) > MAX_URLS:
         notes.append(f"the first {MAX_URLS:,} of {len(found):,} URLs are used")
         skipped += len(found) - MAX_URLS

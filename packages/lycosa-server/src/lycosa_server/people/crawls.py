@@ -88,7 +88,7 @@ def add_pages(database: Database, now: float, crawl: str, pages: int, max_pages:
             raise Conflict("this crawl is revisiting its pages: wait until it is done, or stop it first")
         budget = row["budget"] + pages
         if budget > max_pages:
-            raise InputError("out-of-range", f"{budget:,} pages in total: the maximum is {max_pages:,}")
+            raise InputError("out-of-range", f"'budget' ({budget:,}) must be at most {max_pages:,}")
         if row["state"] in OVER:
             return _queue(database, now, row, task="crawl", budget=budget)
         wanted = "run" if row["wanted"] == "stop" else row["wanted"]  # cancel a pending stop

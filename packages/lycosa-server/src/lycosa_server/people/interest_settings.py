@@ -97,7 +97,7 @@ class InterestSettings:
 
     def check(self, most_pages: int = 10_000) -> None:
         if self.budget > most_pages:
-            raise InputError("out-of-range", f"the budget is {self.budget}: it must be from 1 to {most_pages:,}")
+            raise InputError("out-of-range", f"'budget' ({self.budget:,}) must be between 1 and {most_pages:,}")
         self.frequent = revisit_interval(self.frequent, "the interval for frequent revisits") or "1d"
         self.infrequent = revisit_interval(self.infrequent, "the interval for infrequent revisits") or "30d"
         self.languages = [code.lower() for code in self.languages]
@@ -110,7 +110,7 @@ class InterestSettings:
         if not self.seeds and not self.preferences:
             raise InputError("no-seed", "no seed: give the URL of a page, or choose a subject from the catalogue")
         if self.respect_opt_outs not in OPT_OUT_LEVELS:
-            raise InputError("bad-value", f"respect_opt_outs is {self.respect_opt_outs!r}: choose training or all")
+            raise InputError("bad-value", f"unknown respect_opt_outs {self.respect_opt_outs!r}: choose training or all")
         for code in self.languages:
             if not re.fullmatch("[a-z]{2,3}", code):
                 raise InputError("bad-language", f"{code!r} is not a language code; examples: en, de")
@@ -137,7 +137,7 @@ class InterestSettings:
 def revisit_interval(text: str, noun: str) -> str:
     every = clean_line(text, noun, 40)
     if every and parse_duration(every, noun) < 600.0:
-        raise InputError("out-of-range", f"{noun} is {every}: it must be ten minutes or more, such as 6h or 1d")
+        raise InputError("out-of-range", f"{noun} ({every}) must be at least ten minutes, such as 6h or 1d")
     return every
 
 
