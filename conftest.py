@@ -138,8 +138,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Sharing(config, log)
 
 
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Choose a directory for PostgreSQL; the first test that needs it starts it there."""
     if not hasattr(config, "workerinput"):
@@ -152,15 +150,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         PostgresServer(Path(os.environ[PLACE_VARIABLE])).stop()
 
 
-
-
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Return the fixture that runs `lycosa` in this process."""
     from commands import Command
 
     return Command(monkeypatch, capsys)
-
 
 
 Links = Callable[[Web, str], list[str]]

@@ -14,9 +14,9 @@ import pytest
 
 import lycosa
 from crawl_helpers import Remembered, sim_space
+from input_errors import raises_input_error
 from lycosa.core.composite import Greedy
 from lycosa.core.engine import RECALL, Engine
-from lycosa.core.errors import InputError
 from lycosa.core.protocols import TrapFilter
 from lycosa.core.spilled_rows import ROW, SpilledRows
 from lycosa.core.table import Table
@@ -163,7 +163,7 @@ def test_lost_spill_file_is_rebuilt_damaged_one_is_an_error(tmp_path: Path) -> N
     for at in range(100, len(data), 200):
         data[at] ^= 1
     (place / SPILLED).write_bytes(data)
-    with pytest.raises(InputError, match="damaged: delete it, then continue"):
+    with raises_input_error("bad-file", "damaged: delete it"):
         resumed(place, budget=PAGES + 400)
 
 

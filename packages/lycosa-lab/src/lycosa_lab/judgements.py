@@ -183,10 +183,7 @@ def judgements_for(
     out: Path | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Judgements:
-    """Return the judgements of a judge that gets the subject's words, examples or model, cached under `out`.
-
-    `score` returns the scores stored in a graph.
-    """
+    """Return judgements by the subject's words, examples or model, cached under `out`, or a graph's own scores."""
     one_of("description", description, DESCRIPTIONS)
     if description == "score":
         if judge:

@@ -128,7 +128,7 @@ def test_write_index_failure_keeps_old_index(tmp_path: Path) -> None:
         raise InputError("unreadable-file", "the source broke")
 
     before = write_index(web(), tmp_path / "x", source="old").fingerprint
-    with pytest.raises(InputError, match="broke"):
+    with raises_input_error("unreadable-file", "broke"):
         write_index(failing(), tmp_path / "x", source="new")
     assert before == CorpusIndex.open(tmp_path / "x").fingerprint
     assert ["x"] == [found.name for found in tmp_path.iterdir()]

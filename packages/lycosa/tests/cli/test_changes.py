@@ -10,10 +10,11 @@ from xml.etree import ElementTree as Tree
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.cli import changes as command
 from lycosa.cli.changes import MARK, changes
 from lycosa.cli.parameters import parse_time
-from lycosa.core.errors import InputError, StoreError
+from lycosa.core.errors import StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Setting
 from lycosa.revisit.change import Change
@@ -183,7 +184,7 @@ def test_changes_since_now_prints_last_revisit(crawl: Path, tmp_path: Path, caps
     log.close()
     assert "No page has been revisited yet; the crawl's last visit was on 2023-11-14 22:13" in said(capsys, crawl)
     (crawl / NAME).unlink()
-    with pytest.raises(InputError, match="lycosa resume"):
+    with raises_input_error("not-a-crawl", "lycosa resume"):
         changes(crawl)
 
 
@@ -216,5 +217,5 @@ def test_parse_time(told: str, expected: float) -> None:
 
 @pytest.mark.parametrize("told", ["", "2023", "2023-13-01", "-1d", "soon", "1 fortnight", "9" * 400 + "d", "12"])
 def test_parse_time_rejects_invalid_times(told: str) -> None:
-    with pytest.raises(InputError, match="is not a date or time"):
+    with raises_input_error("bad-time", "is not a"):
         parse_time(told, NOW)

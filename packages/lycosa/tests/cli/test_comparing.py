@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+from input_errors import raises_input_error
 from lycosa.cli import comparing as command
 from lycosa.cli.changes import changes
 from lycosa.core.errors import InputError
@@ -207,7 +208,7 @@ def test_changes_of_single_version(tmp_path: Path, shown: Any) -> None:
 
 def test_options_for_lists_and_pages_conflict(reefs: Path, shown: Any) -> None:
     for url, given in ((URL, {"since": "2d"}), ("", {"from_": "1"})):
-        with pytest.raises(InputError, match="cannot combine options for a list of changes"):
+        with raises_input_error("conflicting-options", "cannot combine options"):
             changes(reefs, url, **given)
 
 
@@ -219,8 +220,8 @@ def test_changes_of_equal_versions(tmp_path: Path, shown: Any) -> None:
 
 
 def test_changes_of_unknown_page_raises(reefs: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"http://a\.test/reefs was not visited .* similar visited URLs: http://a\.test/reef"
+    with raises_input_error(
+        "unknown-page", r"http://a\.test/reefs was not visited .* similar visited URLs: http://a\.test/reef"
     ):
         changes(reefs, "http://a.test/reefs")
 
@@ -228,7 +229,7 @@ def test_changes_of_unknown_page_raises(reefs: Path) -> None:
 def test_changes_page_without_version_raises(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(outcome="timeout")
-    with pytest.raises(InputError, match=r"http://a.test/reef has no stored version \(outcome timeout\)"):
+    with raises_input_error("no-version", r"http://a.test/reef has no stored version \(outcome timeout\)"):
         changes(crawl.done(), URL)
 
 
@@ -237,12 +238,12 @@ def test_changes_of_crawl_without_archive(tmp_path: Path) -> None:
     crawl.visit(VERSIONS[0])
     crawl.visit()
     crawl.log.append(Visit(URL, "revisit", "ok", 1, size=9, started=FIRST + 9 * DAY))
-    with pytest.raises(InputError, match=re.escape("version 2 of http://a.test/reef is missing in the archive")):
+    with raises_input_error("missing-version", re.escape("version 2 of http://a.test/reef is missing in the archive")):
         changes(crawl.done(), URL)
     bare = Crawl(tmp_path / "bare", archive=False)
     bare.log.append(Visit(URL, "page", "ok", 1, size=9, started=FIRST))
     bare.log.append(Visit(URL, "revisit", "ok", 1, size=9, started=FIRST + DAY))
-    with pytest.raises(InputError, match="the crawl was run with --no-archive"):
+    with raises_input_error("no-archive", "the crawl was"):
         changes(bare.done(), URL)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.cli.contact import NOTE, with_contact
-from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 
 
@@ -34,7 +34,7 @@ def test_contact_is_requested_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert with_contact(far, [], quiet=True) == far
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(sys, "stdin", Terminal("bücher\n"))
-    with pytest.raises(InputError, match="plain ASCII"):
+    with raises_input_error("bad-user-agent", "plain ASCII"):
         with_contact(far, notes)
     monkeypatch.setattr(sys, "stdin", Terminal("mailto:me@example.org\n"))
     assert with_contact(far, notes).contact == "mailto:me@example.org"

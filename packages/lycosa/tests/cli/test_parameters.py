@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from input_errors import raises_input_error
 from lycosa.cli.parameters import (
     complete_names,
     crawl_options,
@@ -13,7 +12,6 @@ from lycosa.cli.parameters import (
     parse_time,
     rare_options,
 )
-from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.strategies import STRATEGIES
 
@@ -31,7 +29,7 @@ def test_network_options_disable_traps() -> None:
 
 
 def test_network_options_are_validated() -> None:
-    with pytest.raises(InputError):
+    with raises_input_error("out-of-range"):
         network_options(delay=-1.0)
 
 

@@ -22,7 +22,7 @@ from lycosa.collection.report import gather
 from lycosa.collection.searching import Search
 from lycosa.collection.summary import summarise
 from lycosa.collection.view import CrawlView
-from lycosa.core.errors import InputError, LockedError
+from lycosa.core.errors import LockedError
 from lycosa.core.types import Label, ModelUpdate, Visit
 from lycosa.store.directory import CONFIG, Directory
 from lycosa.store.log import NAME, SqliteLog
@@ -172,7 +172,7 @@ def test_judge_by_examples_from_crawl_and_files(plain: Path, tmp_path: Path) -> 
     assert f"{FRONT}train0" in Directory.read_options(plain).examples
     with raises_input_error("unknown-page", match="judging fetches nothing"):
         judge(plain, examples=["http://elsewhere.test/"])
-    with pytest.raises(InputError, match="cannot read the example"):
+    with raises_input_error("unreadable-file", "cannot read the"):
         judge(plain, examples=["nowhere.html"])
 
 

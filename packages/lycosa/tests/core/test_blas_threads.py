@@ -9,8 +9,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import lycosa
+from input_errors import raises_input_error
 from lycosa.core import blas_threads as threads
-from lycosa.core.errors import InputError
 from lycosa.spaces.graph import GraphSpace
 
 
@@ -52,7 +52,7 @@ def test_crawl_limits_threads(count: Callable[[], set[int]], tmp_path: Path) -> 
     for _ in lycosa.crawl("reef", ["a"], space=GraphSpace({"a": ["b"], "b": []})):
         break
     assert {2} == count()
-    with pytest.raises(InputError):
+    with raises_input_error("unreadable-file"):
         list(lycosa.crawl(seeds=["http://a.test/"], examples=[str(tmp_path / "no.html")], out=tmp_path / "crawl"))
     assert {2} == count()
     assert 0 == threads._users

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, Budget
 from lycosa.core.composite import Altered, Batched, Greedy, steer
 from lycosa.core.engine import Engine
-from lycosa.core.errors import InputError
 from lycosa.core.frontier import FREE, HELD, PRUNED, Frontier
 from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import ScanFrontier
@@ -364,7 +364,7 @@ def test_batched_and_altered_can_be_combined() -> None:
 
 @pytest.mark.parametrize("bad", ["batch=0", "batch=-3", "q=1.5", "q=-.1", "zeta=2", "zeta=-1", "ties=last"])
 def test_steer_rejects_invalid_values(bad: str) -> None:
-    with pytest.raises(InputError, match="must be"):
+    with raises_input_error("bad-value", "must be"):
         strategy(f"breadth-first,{bad}")
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.checks.failing import run_check
 from lycosa.checks.strategy_checks import (
     failures_and_redirects,
@@ -123,7 +124,7 @@ def test_spread_accepts_name_or_estimator() -> None:
     own = CrawlRequest(options, strategy=BestFirst()).make_strategy()
     assert isinstance(own, Greedy)
     assert isinstance(own.estimator, Spread)
-    with pytest.raises(InputError, match="picks by itself"):
+    with raises_input_error("conflicting-options", "picks by itself"):
         CrawlRequest(options, strategy=strategy("mab_var"))
-    with pytest.raises(InputError, match="--spread is -1"):
+    with raises_input_error("out-of-range", "--spread is -1"):
         CrawlRequest(replace(options, spread=-1))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.durations import format_duration, parse_duration
-from lycosa.core.errors import InputError
 
 DAY = 86_400.0
 
@@ -20,7 +20,7 @@ def test_parse_duration_units(text: str, expected: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "soon", "1 fortnight", "-1d", "0", "1d,", "1e3", "nan", "999999 weeks"])
 def test_parse_duration_rejects_other_text(text: str) -> None:
-    with pytest.raises(InputError, match=r"'every' is '.*': .*such as 90m"):
+    with raises_input_error("invalid-duration", "'every' is '.*': .*such as 90m"):
         parse_duration(text, "every")
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.budget import Budget
 from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
-from lycosa.core.errors import InputError
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import (
@@ -387,7 +387,7 @@ def test_wrong_number_of_link_relevances_is_refused(facet: bool) -> None:
             return Judgement(1.0, whole, facets={"url": short}) if facet else Judgement(1.0, short)
 
     expected = "1 values of the facet 'url' for 2 links of a" if facet else "1 link relevances for 2 links of a"
-    with pytest.raises(InputError, match=expected):
+    with raises_input_error("bad-judge", expected):
         run(engine(GraphSpace({"a": ["b", "c"]}), topic=Short()))
 
 

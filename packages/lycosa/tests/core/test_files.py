@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core import files
-from lycosa.core.errors import InputError
 from lycosa.core.files import atomic_write, read_whole
 
 
@@ -59,7 +59,7 @@ def test_read_whole_refuses_pipes_and_devices(tmp_path: Path) -> None:
 
 
 def test_atomic_write_refuses_empty_name() -> None:
-    with pytest.raises(InputError, match="not a file name"), atomic_write(Path("")):
+    with raises_input_error("bad-value", "not a file"), atomic_write(Path("")):
         pass
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from input_errors import raises_input_error
 from lycosa.cli.parameters import crawl_options
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options, default_of, describe, flag_of
@@ -111,12 +112,12 @@ def test_from_mapping_converts_types() -> None:
     ],
 )  # fmt: skip
 def test_check_refuses_values_out_of_range(name: str, value: Any) -> None:
-    with pytest.raises(InputError, match=flag_of(name)):
+    with raises_input_error("out-of-range", flag_of(name)):
         Options.from_mapping({name: value}, "test").check()
 
 
 def test_load_missing_file_raises(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read .*nowhere.toml: No such file"):
+    with raises_input_error("unreadable-file", "cannot read .*nowhere.toml: No such file"):
         Options.load(tmp_path / "nowhere.toml")
 
 
@@ -134,14 +135,14 @@ def test_load_missing_file_raises(tmp_path: Path) -> None:
 def test_load_invalid_toml_raises(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "crawl.toml"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"crawl\.toml is not valid TOML"):
+    with raises_input_error("bad-file", r"crawl\.toml is not valid TOML"):
         Options.load(path)
 
 
 def test_load_too_large_file_raises(tmp_path: Path) -> None:
     path = tmp_path / "crawl.toml"
     path.write_bytes(b"#" * 1_000_001)
-    with pytest.raises(InputError, match="more than 1,000,000 bytes"):
+    with raises_input_error("too-large", "more than 1,000,000"):
         Options.load(path)
 
 
@@ -191,5 +192,5 @@ def test_files_replaced_may_have_any_name() -> None:
 
 
 def test_files_of_invalid_strategy_are_empty() -> None:
-    with pytest.raises(InputError, match="cannot read 'file' in 'rules,file'"):
+    with raises_input_error("bad-value", "cannot read 'file'"):
         Options(strategy="rules,file").files()

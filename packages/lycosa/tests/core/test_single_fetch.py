@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.single_fetch import MAX_REQUESTS, fetch_page
 from lycosa.core.types import Kind, Links, Outcome, Page, Task, Visit
@@ -88,7 +88,7 @@ def test_fetch_page_does_prerequisites_first() -> None:
 def test_fetch_page_of_denied_node_raises() -> None:
     space = Scripted({"a": OK})
     space.errands["a"] = [("denied", "http://a/robots.txt does not allow it")]
-    with pytest.raises(InputError, match=r"^cannot use the example a: http://a/robots\.txt does not allow it$"):
+    with raises_input_error("fetch-refused", r"^cannot use the example a: http://a/robots\.txt does not allow it$"):
         fetched(space)
     assert [] == space.asked
 
@@ -103,7 +103,7 @@ def test_fetch_page_follows_redirects() -> None:
 def test_fetch_page_of_denied_redirect_target_raises() -> None:
     space = Scripted({"a": to("b"), "b": OK})
     space.errands["b"] = [("denied", "not there")]
-    with pytest.raises(InputError, match="cannot use the example a: not there"):
+    with raises_input_error("fetch-refused", "cannot use the"):
         fetched(space)
     assert ["a"] == [node for node, _, _ in space.asked]
 
@@ -111,7 +111,7 @@ def test_fetch_page_of_denied_redirect_target_raises() -> None:
 @pytest.mark.parametrize("pages", [{"a": to("a")}, {"a": to("b"), "b": to("a")}])
 def test_fetch_page_limits_redirects(pages: dict[str, Page]) -> None:
     space = Scripted(pages)
-    with pytest.raises(InputError, match="cannot fetch the example a: too many redirects"):
+    with raises_input_error("too-many-redirects", "cannot fetch the"):
         fetched(space)
     assert MAX_REQUESTS == len(space.asked)
 
@@ -125,7 +125,7 @@ def test_fetch_page_waits_for_delays() -> None:
 @pytest.mark.parametrize("rest", [301.0, NEVER])
 def test_fetch_page_gives_up_beyond_patience(rest: float) -> None:
     space = Scripted({"a": to("b"), "b": OK}, rest=rest)
-    with pytest.raises(InputError, match="cannot fetch the example a: its host is not available now"):
+    with raises_input_error("host-not-ready", "cannot fetch the"):
         fetched(space)
     assert [0.0] == [at for _, _, at in space.asked]
 
@@ -142,7 +142,7 @@ def test_fetch_page_gives_up_beyond_patience(rest: float) -> None:
     ],
 )
 def test_fetch_page_reports_failures(page: Page, expected: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with raises_input_error("fetch-failed") as caught:
         fetched(Scripted({"a": page}))
     assert f"cannot fetch the example a: {expected}".split() == str(caught.value).split()
 
@@ -184,14 +184,14 @@ def test_example_page_is_fetched_from_web() -> None:
 def test_example_disallowed_by_robots_raises() -> None:
     base = URL.rpartition("/")[0]
     space = web({URL: html("x"), f"{base}/robots.txt": robots("User-agent: *\nDisallow: /")})
-    with pytest.raises(InputError, match=r"cannot use .*robots\.txt does not allow it"):
+    with raises_input_error("fetch-refused", r"cannot use .*robots\.txt does not allow it"):
         fetched(space, URL)
 
 
 def test_example_with_unreadable_robots_raises() -> None:
     base = URL.rpartition("/")[0]
     space = web({URL: html("x"), f"{base}/robots.txt": ServedResponse(500, [], b"")})
-    with pytest.raises(InputError, match="its host is not available now"):
+    with raises_input_error("host-not-ready", "its host is"):
         fetched(space, URL)
     assert isinstance(space.transport, SimTransport)
     assert {"/robots.txt"} == {hit.path for hit in space.transport.log}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.spec import describe_type, format_spec, make_with, parameters, parse_spec
 
 NONE = inspect.Parameter.empty
@@ -56,13 +56,13 @@ def test_parse_name_and_parameters(text: str, expected: tuple[str, dict[str, str
 
 @pytest.mark.parametrize("text", ["a,b", "a,", "a,=3", "a,b=1,,c=2"])
 def test_parse_refuses_malformed_pairs(text: str) -> None:
-    with pytest.raises(InputError, match=r"cannot read .* write it as name,key=value"):
+    with raises_input_error("bad-value", "cannot read .* write it as name,key=value"):
         parse_spec(text)
 
 
 @pytest.mark.parametrize("text", ["a,b=1,b=2", "a,max-depth=1,max_depth=2", "a,max_depth=1,max-depth=2"])
 def test_parse_refuses_duplicate_keys(text: str) -> None:
-    with pytest.raises(InputError, match="given twice"):
+    with raises_input_error("duplicate", "given twice"):
         parse_spec(text)
 
 
@@ -98,7 +98,7 @@ def test_parameters_of_class_without_init() -> None:
         pass
 
     assert {} == parameters(Nothing)
-    with pytest.raises(InputError, match="nothing has no parameter 'a': it takes none"):
+    with raises_input_error("unknown-option", "nothing has no"):
         make_with(Nothing, {"a": "1"}, "nothing")
 
 
@@ -146,23 +146,23 @@ def test_make_with_booleans(text: str, expected: bool) -> None:
     ],
 )
 def test_make_with_refuses_bad_value(key: str, text: str, wanted: str) -> None:
-    with pytest.raises(InputError, match=f"{key} of kettle is .* it must be (a )?{wanted}"):
+    with raises_input_error("bad-value", f"{key} of kettle is .* it must be (a )?{wanted}"):
         make_with(Kettle, {"litres": "1", key: text}, "kettle")
 
 
 def test_make_with_rejects_unknown_parameter() -> None:
-    with pytest.raises(InputError, match=r"kettle has no parameter 'lid': it takes litres, cups, .*warm$"):
+    with raises_input_error("unknown-option", "kettle has no parameter 'lid': it takes litres, cups, .*warm$"):
         make_with(Kettle, {"lid": "1"}, "kettle")
 
 
 @pytest.mark.parametrize("key", ["column_", "shape"])
 def test_make_with_refuses_untypable_parameter(key: str) -> None:
-    with pytest.raises(InputError, match="has no parameter"):
+    with raises_input_error("unknown-option", "has no parameter"):
         make_with(Kettle, {"litres": "1", key: "1"}, "kettle")
 
 
 def test_make_with_names_missing_parameter() -> None:
-    with pytest.raises(InputError, match="kettle needs litres: write kettle,litres="):
+    with raises_input_error("missing-option", "kettle needs litres"):
         make_with(Kettle, {}, "kettle")
 
 
@@ -172,7 +172,7 @@ def test_make_with_passes_known_arguments() -> None:
 
 
 def test_make_with_reports_value_errors() -> None:
-    with pytest.raises(InputError, match=r"kettle: litres is -1\.0: it must be more than 0"):
+    with raises_input_error("bad-value", r"kettle: litres is -1\.0: it must be more than 0"):
         make_with(Kettle, {"litres": "-1"}, "kettle")
 
 

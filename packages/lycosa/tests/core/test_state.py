@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.state import FileFormat, digest, from_texts, pack, to_texts
 
 NOTES = FileFormat("lycosa-notes", 3, "notebook", "lycosa note")
@@ -56,20 +56,20 @@ def test_digest_independent_of_parts() -> None:
 
 def test_read_errors_name_file_kind_and_command(tmp_path: Path) -> None:
     path = tmp_path / "n"
-    with pytest.raises(InputError, match=r"cannot read the notebook .*No such file"):
+    with raises_input_error("unreadable-file", "cannot read the notebook .*No such file"):
         NOTES.read(path, taken)
     path.write_bytes(b"lycosa-model 3\n")
-    with pytest.raises(InputError, match="is not a notebook: give a file created by 'lycosa note'"):
+    with raises_input_error("wrong-file", "is not a"):
         NOTES.read(path, taken)
     path.write_bytes(b"lycosa-notes 4\n")
-    with pytest.raises(InputError, match=r"a notebook of format 4: expected 3; .* with 'lycosa note'"):
+    with raises_input_error("bad-version", "a notebook of format 4: expected 3; .* with 'lycosa note'"):
         NOTES.read(path, taken)
     path.write_bytes(b"lycosa-notes 3\n0\n{}")
-    with pytest.raises(InputError, match=r"the notebook .* is damaged or cut short"):
+    with raises_input_error("bad-file", "the notebook .* is damaged or cut short"):
         NOTES.read(path, taken)
-    with pytest.raises(InputError, match="has 19 bytes: the maximum is 18"):
+    with raises_input_error("too-large", "has 19 bytes"):
         NOTES.read(path, taken, max_bytes=18)
-    with pytest.raises(InputError, match=r"cannot write the notebook .*; choose another --out"):
+    with raises_input_error("unwritable-file", "cannot write the notebook .*; choose another --out"):
         NOTES.write(tmp_path / "nowhere" / "n", [b""])
 
 
@@ -78,7 +78,7 @@ def test_read_errors_name_file_kind_and_command(tmp_path: Path) -> None:
 )
 def test_read_refuses_wrong_headers(header: Any, tmp_path: Path) -> None:
     NOTES.write(tmp_path / "n", [json.dumps(header).encode() + b"\n"])
-    with pytest.raises(InputError, match="is inconsistent"):
+    with raises_input_error("bad-file", "is inconsistent"):
         NOTES.read(tmp_path / "n", taken)
 
 
@@ -87,5 +87,5 @@ def test_read_reports_errors_of_constructor(tmp_path: Path) -> None:
         raise ValueError("there are no pages")
 
     NOTES.write(tmp_path / "n", pack({}, {}, {}))
-    with pytest.raises(InputError, match=r"is inconsistent \(there are no pages\): restore it"):
+    with raises_input_error("bad-file", r"is inconsistent \(there are no pages\): restore it"):
         NOTES.read(tmp_path / "n", refuse)

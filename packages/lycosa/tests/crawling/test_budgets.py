@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import lycosa
+from input_errors import raises_input_error
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report import gather
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import LEFT_ALONE, REQUESTS_SPENT, requests_for
-from lycosa.core.errors import InputError
 from lycosa.crawling import crawl as make_crawl
 from lycosa.spaces.web_space import GIVE_UP
 from lycosa.testweb.simulation import clock
@@ -122,5 +122,5 @@ def test_resumed_crawl_remembers_failures(tmp_path: Path) -> None:
 
 
 def test_negative_request_budget_is_refused() -> None:
-    with pytest.raises(InputError, match="--max-requests is -1: it must be 0 or more"):
+    with raises_input_error("out-of-range", "--max-requests is -1"):
         make_crawl("coral", [START], max_requests=-1)

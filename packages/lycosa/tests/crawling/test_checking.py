@@ -13,10 +13,11 @@ import pytest
 
 import lycosa
 from crawl_helpers import run, world
+from input_errors import raises_input_error
 from lycosa.cli.judge_command import keep_labels
 from lycosa.collection.checking import check
 from lycosa.collection.summary import summarise
-from lycosa.core.errors import DamagedError, InputError, LockedError, StoreError
+from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.core.types import ArchivePlace, Event, Visit
 from lycosa.store.codec import encode_other, encode_visit
 from lycosa.store.log import NAME, SqliteLog
@@ -88,7 +89,9 @@ def test_check_reads_shards(crawl: Path, capsys: pytest.CaptureFixture[str]) -> 
         lambda: list(lycosa.resume(shards[0])),
         lambda: keep_labels(shards[0], []),
     ):
-        with pytest.raises(InputError, match=f"{shards[0]} is a shard of the crawl in {crawl}: give that directory"):
+        with raises_input_error(
+            "shard-directory", f"{shards[0]} is a shard of the crawl in {crawl}: give that directory"
+        ):
             write()
     assert (shards[0] / NAME).read_bytes() == before
 

@@ -15,10 +15,10 @@ import pytest
 
 import lycosa
 from crawl_helpers import Remembered, sim_space
+from input_errors import raises_input_error
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.judging import judge, learn
 from lycosa.core.engine import Engine
-from lycosa.core.errors import InputError
 from lycosa.core.state import AppendOnly, StateMismatch, TextLines, restore_attributes, state_of
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl
@@ -239,7 +239,7 @@ def test_forged_snapshot_is_rejected(as_it_comes: Path, tmp_path: Path) -> None:
     found = Snapshots(out)
     found.read(lambda results: bool(about.update(results)))
     Snapshots(out).write(about, {"engine": {"table": {"nodes": 3}}, "files": {}})
-    with pytest.raises(InputError, match="remove that directory"):
+    with raises_input_error("bad-snapshot", "remove that directory"):
         taken_up(out)
 
 

@@ -13,7 +13,7 @@ import pandas
 import pytest
 
 import lycosa
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
@@ -131,7 +131,7 @@ def test_resume_writes_missing_lines(made: Path, tmp_path: Path) -> None:
 
 def test_unwritable_file_and_unusual_urls(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"cannot write .*log.file"):
+    with raises_input_error("unwritable-file", "cannot write .*log.file"):
         crawled(tmp_path / "b", log_file=str(tmp_path / "file" / "x.log"), budget=2)
     odd = Visit("tag:a b\nc", "page", "timeout", 1, started=1.0, ended=2.0, flags=["a b,c"], attempt=2)
     line = format_line(7, odd, "", "", "")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import lycosa
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.types import Links, Page, Task, Visit
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
@@ -51,13 +51,13 @@ def test_resume_with_narrower_scope_skips_links(server: Server, tmp_path: Path) 
 
 
 def test_two_topics_are_rejected_before_crawl(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="more than one topic"):
+    with raises_input_error("conflicting-options", "more than one"):
         lycosa.crawl(seeds=["http://a.test/"], examples=["x.html"], regex="x", out=tmp_path / "crawl")
     assert not (tmp_path / "crawl").exists()
 
 
 def test_unreadable_example_leaves_no_directory(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot read the example"):
+    with raises_input_error("unreadable-file", "cannot read the"):
         list(lycosa.crawl(seeds=["http://a.test/"], examples=[str(tmp_path / "no.html")], out=tmp_path / "crawl"))
     assert not (tmp_path / "crawl").exists()
 
@@ -188,7 +188,7 @@ class Half:
     ],
 )
 def test_failing_user_space_is_reported(name: str, expected: str) -> None:
-    with pytest.raises(InputError, match=expected):
+    with raises_input_error("bad-plugin", expected):
         lycosa.crawl(SpaceJudge(), ["a"], space=f"{__name__}:{name}")
 
 
@@ -202,7 +202,7 @@ def test_seed_files_of_another_space_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "nodes.txt").unlink()
     second = lycosa.resume(tmp_path / "crawl", topic=SpaceJudge(), space=web, budget=5)
     assert ["d", "e"] == [visit.node for visit in pages(second)]
-    with pytest.raises(InputError, match="cannot read the seeds in"):
+    with raises_input_error("unreadable-file", "cannot read the"):
         lycosa.crawl(SpaceJudge(), [], space=web, seed_files=[str(tmp_path / "nodes.txt")])
 
 

@@ -9,12 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 import lycosa
+from input_errors import raises_input_error
 from lycosa.collection.summary import summarise
-from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.crawling.page_assets import PageAssets
 from lycosa.store.log import VISITS, SqliteLog
@@ -152,7 +151,7 @@ def test_asset_limits_and_conflicts(tmp_path: Path) -> None:
     )
     few = crawl(tmp_path / "bytes", site(), [FRONT], page_assets=True, budget=3, max_asset_bytes=1, concurrency=1)
     assert 1 == len(page_assets(few))
-    with pytest.raises(InputError, match="needs the archive"):
+    with raises_input_error("conflicting-options", "needs the archive"):
         crawl(tmp_path / "none", site(), [FRONT], page_assets=True, archive=False)
     script = site()
     script.pages[FRONT] = [script.pages[FRONT][0], Says(html(head=HEAD, foot="<img src=/new.png>", title="Reefs anew"))]  # type: ignore[index]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import lycosa
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.spaces.graph import GraphSpace
 from lycosa.testweb.simulation import clock
@@ -64,7 +65,7 @@ def test_results_in_html_are_read(tmp_path: Path) -> None:
     assert 1 == len(nonsense)
 
     web.pages[f"{ENGINE}/robots.txt"] = [Says("User-agent: *\nDisallow: /search\n", type="text/plain")]
-    with pytest.raises(InputError, match=r"cannot use the search .*robots\.txt does not allow it"):
+    with raises_input_error("fetch-refused", r"cannot use the search .*robots\.txt does not allow it"):
         crawl(tmp_path / "d", web, (), search=[f"{ENGINE}/search?q={{}}"])
     assert not (tmp_path / "d").exists()
 

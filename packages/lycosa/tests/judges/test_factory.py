@@ -72,12 +72,12 @@ def test_make_judge_user_class() -> None:
 
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.spaces.graph:Nothing", ":Thing"])
 def test_make_judge_user_class_not_found_raises(name: str) -> None:
-    with pytest.raises(InputError, match=r"cannot load the judge.*module:Class"):
+    with raises_input_error("bad-plugin", "cannot load the judge.*module:Class"):
         make_judge(Options(judge=name))
 
 
 def test_make_judge_user_class_without_threshold_raises() -> None:
-    with pytest.raises(InputError, match="cannot load the judge"):
+    with raises_input_error("bad-plugin", "cannot load the"):
         make_judge(Options(judge="lycosa.judges.base:LanguageJudge", threshold=0.5))
 
 
@@ -111,7 +111,7 @@ class Broken:
     ],
 )
 def test_make_judge_user_class_that_is_not_a_judge(name: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with raises_input_error("bad-plugin", message):
         make_judge(Options(judge=name))
 
 
@@ -254,7 +254,7 @@ def test_read_terms_rejects_invalid_files(tmp_path: Path, content: bytes, code: 
 
 
 def test_read_terms_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read the terms in .*nowhere: No such file"):
+    with raises_input_error("unreadable-file", "cannot read the terms in .*nowhere: No such file"):
         read_terms(tmp_path / "nowhere")
 
 

@@ -7,7 +7,6 @@ import pytest
 
 import lycosa
 from input_errors import raises_input_error
-from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.judges.factory import make_judge
 from lycosa.judges.meaning import SsrmJudge
@@ -32,13 +31,13 @@ def test_crawl_accepts_ontology_if_it_is_used(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"strategy": "mab_var"}, {"judge": "keyword", "strategy": "fl_n"}])
 def test_crawl_rejects_unused_ontology(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"neither the judge .* choose one that does"):
+    with raises_input_error("conflicting-options", "neither the judge .* choose one that does"):
         lycosa.crawl("coral reef", SEEDS, ontology=REEFS, **options)
 
 
 @pytest.mark.parametrize("options", [{"regex": "coral"}, {"examples": ["https://example.org/coral"]}])
 def test_crawl_rejects_ontology_for_topic_without_words(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="the strategy ehrig uses word meanings, and this topic has no words"):
+    with raises_input_error("no-topic-words", "the strategy ehrig"):
         lycosa.crawl(seeds=SEEDS, ontology=REEFS, strategy="ehrig", **options)
 
 

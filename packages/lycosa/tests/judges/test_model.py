@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.judges.model import KINDS, TrainedModel, fit_model
 from lycosa.text.bags import Bags
@@ -143,7 +144,7 @@ def test_load_rejects_inconsistent_headers(
     edit: Callable[[dict[str, Any]], object], message: str, written: bytes, tmp_path: Path
 ) -> None:
     (tmp_path / "m").write_bytes(change(written, edit))
-    with pytest.raises(InputError, match=message) as caught:
+    with raises_input_error("bad-file", message) as caught:
         TrainedModel.load(tmp_path / "m")
     assert "lycosa train" in str(caught.value)
 
@@ -153,7 +154,7 @@ def test_load_rejects_non_finite_weights(value: float, written: bytes, tmp_path:
     arrays = written.split(b"\n", 3)[3]
     data = arrays[:-4] + np.float32(value).tobytes()
     (tmp_path / "m").write_bytes(change(written, lambda header: None, data))
-    with pytest.raises(InputError, match="not numbers"):
+    with raises_input_error("bad-file", "not numbers"):
         TrainedModel.load(tmp_path / "m")
 
 
@@ -162,13 +163,13 @@ def test_load_rejects_wrong_shapes(written: bytes, tmp_path: Path) -> None:
         header["arrays"][1][2].reverse()
 
     (tmp_path / "m").write_bytes(change(written, reverse_shape))
-    with pytest.raises(InputError, match="log_theta has shape"):
+    with raises_input_error("bad-file", "log_theta has shape"):
         TrainedModel.load(tmp_path / "m")
 
 
 def test_load_rejects_deeply_nested_header(tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(sealed(b"[" * 100_000 + b"\n"))
-    with pytest.raises(InputError, match="is inconsistent"):
+    with raises_input_error("bad-file", "is inconsistent"):
         TrainedModel.load(tmp_path / "m")
 
 
@@ -195,22 +196,22 @@ class _Trap:
 )
 def test_load_rejects_foreign_files(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(content)
-    with pytest.raises(InputError, match="not a model: give a file created by 'lycosa train'"):
+    with raises_input_error("wrong-file", "not a model"):
         TrainedModel.load(tmp_path / "m")
 
 
 def test_load_and_save_report_missing_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read the model .*No such file"):
+    with raises_input_error("unreadable-file", "cannot read the model .*No such file"):
         TrainedModel.load(tmp_path / "nowhere")
-    with pytest.raises(InputError, match=r"cannot read the model .*directory"):
+    with raises_input_error("unreadable-file", "cannot read the model .*directory"):
         TrainedModel.load(tmp_path)
-    with pytest.raises(InputError, match="cannot write the model"):
+    with raises_input_error("unwritable-file", "cannot write the"):
         trained().save(tmp_path / "nowhere" / "m")
 
 
 def test_load_does_not_open_pipes(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "m")
-    with pytest.raises(InputError, match="a pipe or a device, not a file"):
+    with raises_input_error("not-a-file", "a pipe or"):
         TrainedModel.load(tmp_path / "m")
 
 
@@ -223,5 +224,5 @@ def test_load_does_not_open_pipes(tmp_path: Path) -> None:
 )
 def test_load_rejects_huge_headers(key: str, value: Any, message: str, written: bytes, tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(change(written, _set(key, value)))
-    with pytest.raises(InputError, match=message):
+    with raises_input_error("bad-file", message):
         TrainedModel.load(tmp_path / "m")

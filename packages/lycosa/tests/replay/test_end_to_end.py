@@ -10,8 +10,8 @@ import pytest
 
 import commands
 import lycosa
+from input_errors import raises_input_error
 from lycosa.cli.parameters import parse_end_time
-from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
 from lycosa.replay.recording import Recording
@@ -147,7 +147,7 @@ def test_parse_end_time_of_dates_and_times(text: str, expected: int) -> None:
 
 
 def test_parse_end_time_raises_for_invalid_date() -> None:
-    with pytest.raises(InputError, match="2026-03-01"):
+    with raises_input_error("bad-time", "2026-03-01"):
         parse_end_time("last spring", 0.0, "--at")
 
 

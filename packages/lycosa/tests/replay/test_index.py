@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.core.errors import InputError, StoreError
+from input_errors import raises_input_error
+from lycosa.core.errors import StoreError
 from lycosa.replay import index as module
 from lycosa.replay.captures import REVISIT, identify
 from lycosa.replay.index import COLUMNS, Index, load, open_index
@@ -127,7 +128,7 @@ def test_open_index_distinguishes_files_of_same_name(tmp_path: Path) -> None:
 
 def test_open_index_raises_for_files_without_records(tmp_path: Path) -> None:
     (tmp_path / "a.warc.gz").write_bytes(b"hello")
-    with pytest.raises(InputError, match="contains no WARC records"):
+    with raises_input_error("bad-file", "contains no WARC"):
         opened(tmp_path / "a.warc.gz")
     with pytest.raises(StoreError, match=r"cannot read .*none.warc: No such file"):
         opened(tmp_path / "none.warc")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from chromium import chromium
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.options import Options
 from lycosa.replay import peers
 from lycosa.replay.live import Recorder
@@ -160,15 +160,15 @@ def test_recorder_continues_record_for_training(site: int, tmp_path: Path) -> No
 
 
 def test_recorder_raises_for_unwritable_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="No such file"):
+    with raises_input_error("unwritable-file", "No such file"):
         Recorder(tmp_path / "nowhere" / "record.jsonl")
 
 
 def test_recorder_refuses_other_files(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear Ann")
-    with pytest.raises(InputError, match="is not a record"):
+    with raises_input_error("bad-file", "is not a"):
         Recorder(tmp_path / "letter.txt")
-    with pytest.raises(InputError, match="is not a file"):
+    with raises_input_error("bad-file", "is not a"):
         Recorder(tmp_path)
     assert "Dear Ann" == (tmp_path / "letter.txt").read_text()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
 from lycosa.replay import captures as module
@@ -289,7 +290,7 @@ def test_recording_skips_empty_file_in_directory(tmp_path: Path) -> None:
     with Recording([tmp_path]) as recording:
         assert 1 == len(recording)
         assert any("torn.warc.gz contains no WARC records" in note for note in recording.notes)
-    with pytest.raises(InputError, match=r"torn.warc.gz contains no WARC records"):
+    with raises_input_error("bad-file", "torn.warc.gz contains no"):
         Recording([torn])
 
 

@@ -10,7 +10,7 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.replay.captures import CONTENT, PAGE, REVISIT, SECURE, Captures
 from lycosa.replay.records import Damaged, read
 from lycosa.replay.scanning import scan, segments
@@ -57,14 +57,14 @@ def test_scan_refuses_doubly_compressed_wacz(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
         bundle.writestr("archive/a.warc.gz", b"x" * 1000)
-    with pytest.raises(InputError, match="unpack it"):
+    with raises_input_error("bad-file", "unpack it"):
         walk(path)
 
 
 def test_scan_refuses_wacz_without_zip(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     path.write_bytes(b"hello")
-    with pytest.raises(InputError, match="not a WACZ file"):
+    with raises_input_error("bad-file", "not a WACZ"):
         walk(path)
 
 
@@ -216,5 +216,5 @@ def test_scan_skips_other_files_without_records(tmp_path: Path, junk: bytes) -> 
 def test_scan_refuses_file_compressed_in_one_piece(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(gzip.compress(b"".join(map(record, URLS))))
-    with pytest.raises(InputError, match=r"compressed .*unpack it"):
+    with raises_input_error("bad-file", "compressed .*unpack it"):
         walk(path)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.revisit.change import Verdict
 from lycosa.revisit.detectors import (
     DEFAULT,
@@ -331,11 +331,11 @@ def test_relevance_by_hand() -> None:
 def test_parse_detectors_unknown_name() -> None:
     assert ("tree", "digest") == parse_detectors("tree, digest tree")
     for wrong in ("md5", ["tree", "md5"]):
-        with pytest.raises(InputError, match="unknown detector 'md5': choose from digest, paper, main-text"):
+        with raises_input_error("unknown-name", "unknown detector 'md5'"):
             parse_detectors(wrong)
-    with pytest.raises(InputError, match="no detector given"):
+    with raises_input_error("missing-option", "no detector given"):
         parse_detectors(" ,")
-    with pytest.raises(InputError, match="unknown detector 'md5'"):
+    with raises_input_error("unknown-name", "unknown detector 'md5'"):
         detector("md5")
 
 

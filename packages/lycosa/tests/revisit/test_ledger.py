@@ -16,10 +16,10 @@ from lycosa.revisit.ledger import (
     ChangeFilter,
     beginning,
     changes,
+    count_unchanged_visits,
     end,
     identity,
     last_visit_time,
-    count_unchanged_visits,
     refreshed_from,
 )
 from lycosa.store.log import SqliteLog

@@ -15,8 +15,9 @@ import pytest
 
 import lycosa
 from crawl_helpers import state_of
+from input_errors import raises_input_error
 from lycosa.core.engine import Engine
-from lycosa.core.errors import InputError, LockedError
+from lycosa.core.errors import LockedError
 from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Task, Visit
@@ -94,7 +95,7 @@ def test_refresh_of_crawl_without_pages_ends_at_once(tmp_path: Path) -> None:
 def test_refresh_of_graph_is_refused(tmp_path: Path) -> None:
     space = GraphSpace({"a": ["b"]}, relevance={"b": 1})
     list(lycosa.crawl(SpaceJudge(), ["a"], space=space, strategy="breadth-first", out=tmp_path / "c"))
-    with pytest.raises(InputError, match="not a crawl of the web"):
+    with raises_input_error("not-a-web-crawl", "not a crawl"):
         list(lycosa.refresh(tmp_path / "c", topic=SpaceJudge(), space=space))
 
 

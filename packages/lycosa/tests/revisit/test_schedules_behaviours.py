@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.revisit.schedules import AUTOMATIC, BEHAVIOURS, Behaviours
 
 DAY = 86_400.0
@@ -31,9 +31,9 @@ def test_behaviours_patterns_are_searched_in_url() -> None:
 
 
 def test_behaviours_reject_invalid_pattern_or_period() -> None:
-    with pytest.raises(InputError, match=r"'\(' is not a regular expression"):
+    with raises_input_error("bad-pattern", r"'\(' is not a regular expression"):
         Behaviours(now=["("])
-    with pytest.raises(InputError, match="'frequent' is 'often'"):
+    with raises_input_error("invalid-duration", "'frequent' is 'often'"):
         Behaviours(frequent="often")
 
 

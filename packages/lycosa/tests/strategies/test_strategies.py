@@ -122,7 +122,7 @@ class Picks:
     ],
 )
 def test_strategy_rejects_invalid_classes(name: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with raises_input_error("bad-plugin", message):
         strategy(name)
 
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.cli import demo
-from lycosa.core.errors import InputError
 from lycosa.testweb import ServedResponse, Web, serve
 from lycosa.testweb.changing import START, VALIDATORS, ChangingWeb
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
@@ -325,5 +325,5 @@ def test_demo_command_serves_changing_web(monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setattr(demo, "time", SimpleNamespace(time=lambda: now[0], sleep=sleep))
     demo.demo(serve=True, port=0, pages=200, hosts=10, changing=True, day=2.0)
     assert seen == [True, True]
-    with pytest.raises(InputError, match="no such web"):
+    with raises_input_error("bad-value", "no such web"):
         demo.demo(serve=True, port=0, pages=200, hosts=10, changing=True, day=-1.0)

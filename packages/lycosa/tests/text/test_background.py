@@ -96,9 +96,9 @@ def test_background_load_rejects_invalid_files(tmp_path: Path, content: bytes, m
 
 
 def test_background_load_missing_file_raises(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read the word statistics in .*nowhere: No such file"):
+    with raises_input_error("unreadable-file", "cannot read the word statistics in .*nowhere: No such file"):
         Background.load(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="a pipe or a device, not a file"):
+    with raises_input_error("unreadable-file", "a pipe or"):
         Background.load("/dev/zero")
 
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from browsed_pages import Walk, positives_only, ten_pages
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.strategies.context_graph import ContextGraph
 from lycosa.strategies.hmm import Hybrid
@@ -172,7 +173,7 @@ def test_load_rejects_inconsistent_headers(
     edit: Callable[[dict[str, Any]], object], message: str, written: bytes, tmp_path: Path
 ) -> None:
     (tmp_path / "b").write_bytes(change(written, edit))
-    with pytest.raises(InputError, match=message) as caught:
+    with raises_input_error("bad-file", message) as caught:
         Browsing.load(tmp_path / "b")
     assert "lycosa train browse" in str(caught.value)
 
@@ -181,13 +182,13 @@ def test_load_rejects_invalid_values(tmp_path: Path) -> None:
     browsing = ten_pages()
     browsing.steps[0, 0] = 99
     browsing.save(tmp_path / "b")
-    with pytest.raises(InputError, match="a step has a page number outside 0 to 9"):
+    with raises_input_error("bad-file", "a step has"):
         Browsing.load(tmp_path / "b")
 
 
 def test_load_rejects_other_files(tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(b"lycosa-model 1\n")
-    with pytest.raises(InputError, match="is not a browsing model: give a file created by 'lycosa train browse'"):
+    with raises_input_error("wrong-file", "is not a"):
         Browsing.load(tmp_path / "m")
-    with pytest.raises(InputError, match="cannot read the browsing model"):
+    with raises_input_error("unreadable-file", "cannot read the"):
         Browsing.of(str(tmp_path / "nowhere"))

@@ -131,13 +131,13 @@ def test_read_thesaurus_rejects_unreadable_files(tmp_path: Path) -> None:
         (tmp_path / "pipe", "is a pipe or a device"),
         (tmp_path / "none", "No such file"),
     ):
-        with pytest.raises(InputError, match=f"cannot read the ontology .*{message}"):
+        with raises_input_error("unreadable-file", f"cannot read the ontology .*{message}"):
             read_thesaurus(path)
 
 
 def test_read_thesaurus_rejects_too_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thesaurus, "MAX_BYTES", 100)
-    with pytest.raises(InputError, match="it has more than 100 bytes"):
+    with raises_input_error("unreadable-file", "it has more"):
         read(tmp_path, TABLE)
 
 

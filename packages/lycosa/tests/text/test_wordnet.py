@@ -135,7 +135,7 @@ def spoil(directory: Path, name: str, old: str, new: str) -> None:
 def test_read_wordnet_reports_damage_with_line(tmp_path: Path, name: str, old: str, new: str, reason: str) -> None:
     tiny_wordnet.write(tmp_path)
     spoil(tmp_path, name, old, new)
-    with pytest.raises(InputError) as caught:
+    with raises_input_error("bad-file") as caught:
         read_wordnet(tmp_path)
     message = str(caught.value)
     assert message.startswith(f"WordNet is damaged: {tmp_path / name}, line ")
@@ -147,14 +147,16 @@ def test_read_wordnet_reports_damage_with_line(tmp_path: Path, name: str, old: s
 def test_read_wordnet_rejects_missing_or_irregular_files(tmp_path: Path, name: str) -> None:
     tiny_wordnet.write(tmp_path)
     (tmp_path / name).unlink()
-    with pytest.raises(InputError, match=f"not complete: .*{name} is missing; install WordNet again"):
+    with raises_input_error("missing-file", f"not complete: .*{name} is missing; install WordNet again"):
         read_wordnet(tmp_path)
     (tmp_path / name).mkdir()
-    with pytest.raises(InputError, match=f"cannot read .*{name} of WordNet: it is a directory; install WordNet again"):
+    with raises_input_error(
+        "unreadable-file", f"cannot read .*{name} of WordNet: it is a directory; install WordNet again"
+    ):
         read_wordnet(tmp_path)
     (tmp_path / name).rmdir()
     os.mkfifo(tmp_path / name)
-    with pytest.raises(InputError, match=f"cannot read .*{name} of WordNet: it is a pipe or a device"):
+    with raises_input_error("unreadable-file", f"cannot read .*{name} of WordNet: it is a pipe or a device"):
         read_wordnet(tmp_path)
 
 
@@ -170,7 +172,7 @@ def test_read_wordnet_rejects_empty_and_truncated_files(tmp_path: Path, kind: st
             tiny_wordnet.write(tmp_path)
             whole = (tmp_path / name).read_bytes()
             (tmp_path / name).write_bytes(whole[:-10] if content is None else content)
-            with pytest.raises(InputError, match=message):
+            with raises_input_error("bad-file", message):
                 read_wordnet(tmp_path)
     tiny_wordnet.write(tmp_path)
     whole = (tmp_path / f"data.{kind}").read_bytes()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
 from lycosa.core.progress import ProgressCallback
@@ -232,14 +233,14 @@ def test_train_browse_with_one_relevant_page(tmp_path: Path) -> None:
 
 
 def test_train_browse_without_relevant_pages_raises(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no page of .*record.jsonl is labelled as relevant: label some"):
+    with raises_input_error("no-positives", "no page of .*record.jsonl is labelled as relevant: label some"):
         trained(tmp_path, *PATH[:3])
     assert not (tmp_path / "out.browsing").exists()
 
 
 def test_train_browse_without_irrelevant_pages_raises(tmp_path: Path) -> None:
     lines = [entry("a", None, "", RAIL), entry("b", True, "a", REEF), entry("c", True, "b", REEF + " x")]
-    with pytest.raises(InputError, match=r"label some, .*\(--unlabelled no\), .*\(--positives-only\)"):
+    with raises_input_error("no-negatives", r"label some, .*\(--unlabelled no\), .*\(--positives-only\)"):
         trained(tmp_path, *lines)
     assert 3 == len(trained(tmp_path, *lines, unlabelled="no").browsing)
     assert 3 == len(trained(tmp_path, *lines, positives_only=True).browsing)
@@ -279,11 +280,9 @@ def test_unavailable_pages_stay_on_paths(tmp_path: Path) -> None:
 
 def test_train_browse_without_words_raises(tmp_path: Path) -> None:
     bare = [entry("a", False), entry("b", True, "a")]
-    with pytest.raises(
-        InputError, match=r"none of the 1 relevant pages .* could be read \(1 nowhere\): put their text"
-    ):
+    with raises_input_error("no-pages", r"none of the 1 relevant pages .* could be read \(1 nowhere\): put their text"):
         trained(tmp_path, *bare, load_pages=Pages(a=RAIL))
-    with pytest.raises(InputError, match=r"no page .* is labelled as irrelevant.*could not be read \(1 nowhere\)"):
+    with raises_input_error("no-negatives", r"no page .* is labelled as irrelevant.*could not be read \(1 nowhere\)"):
         trained(tmp_path, *bare, load_pages=Pages(b=REEF))
 
 
@@ -359,14 +358,14 @@ def test_train_browse_on_crawl(tmp_path: Path) -> None:
 
 
 def test_train_browse_rejects_invalid_crawls(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"nowhere does not exist: give a browsing record"):
+    with raises_input_error("missing-file", "nowhere does not"):
         train_browse(tmp_path / "nowhere", tmp_path / "out", Pages())
-    with pytest.raises(InputError, match="is not a crawl: give a browsing record"):
+    with raises_input_error("not-a-crawl", "is not a"):
         train_browse(tmp_path, tmp_path / "out", Pages())
     Directory.create(tmp_path / "new", Options()).close()
-    with pytest.raises(InputError, match=r"nothing has been crawled in .*new yet"):
+    with raises_input_error("no-pages", "nothing has been crawled in .*new yet"):
         train_browse(tmp_path / "new", tmp_path / "out", Pages())
-    with pytest.raises(InputError, match="has no pages: continue with 'lycosa resume"):
+    with raises_input_error("no-pages", "has no pages"):
         train_browse(crawl(tmp_path / "empty", Visit("http://a/", "page", "gone", 1)), tmp_path / "out", Pages())
     with pytest.raises(DamagedError, match="unknown term ids"):
         train_browse(crawl(tmp_path / "bad", visit("http://a/", "owl", 0.9)), tmp_path / "out", Pages())

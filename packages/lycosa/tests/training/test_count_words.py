@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.training.count_words import MIN_PAGES, measure
 
@@ -93,7 +94,7 @@ def test_measure_rejects_sources_without_pages(tmp_path: Path, names: list[str],
 
 
 def test_measure_rejects_zero_terms(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'terms' is 0"):
+    with raises_input_error("out-of-range", "'terms' is 0"):
         measure([str(tmp_path)], terms=0)
 
 
@@ -102,7 +103,7 @@ def test_measure_does_not_open_pipes(tmp_path: Path) -> None:
     for name in ("a.html", "a.warc"):
         os.mkfifo(tmp_path / name)
     for name in ("a.html", "a.warc"):
-        with pytest.raises(InputError, match="it is not a WARC"):
+        with raises_input_error("bad-file", "it is not"):
             measure([str(tmp_path / name)])
 
 
@@ -112,5 +113,5 @@ def test_measure_reports_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     write(tmp_path, a="coral reef", b="coral sea")
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    with pytest.raises(InputError, match="temporary file: No space left on device; free some space, or set TMPDIR"):
+    with raises_input_error("cannot-write", "temporary file: No"):
         measure([str(tmp_path)])

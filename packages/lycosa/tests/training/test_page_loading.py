@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lycosa.core.errors import InputError
+from input_errors import raises_input_error
 from lycosa.core.options import Options
 from lycosa.testweb import Server, Web, serve
 from lycosa.training.corpus import Corpus
@@ -42,5 +42,5 @@ def test_fetched_pages_rejects_private_addresses(server: Server) -> None:
 
 
 def test_fetched_pages_rejects_bad_proxy() -> None:
-    with pytest.raises(InputError):
+    with raises_input_error("bad-url"):
         list(fetched_pages(Options(proxy="ftp://nowhere", traps=False))(["http://a.test/"], Corpus(), lambda *_: None))

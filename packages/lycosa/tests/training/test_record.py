@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.training import record as module
 from lycosa.training.record import BrowsingRecord, BrowsingVisit, parse_time, read_record
@@ -82,7 +83,7 @@ def test_read_record_rejects_huge_labels(tmp_path: Path, label: str) -> None:
 
 def test_read_record_does_not_open_pipes(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match=r"the record .*pipe is a pipe or a device: save it as a file first"):
+    with raises_input_error("bad-file", "the record .*pipe is a pipe or a device: save it as a file first"):
         read_record(tmp_path / "pipe")
 
 
@@ -106,7 +107,7 @@ def test_read_record_limits_bytes_and_visits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: int
 ) -> None:
     monkeypatch.setattr(module, name, most)
-    with pytest.raises(InputError, match=f"more than {most} .*: split it"):
+    with raises_input_error("too-large", f"more than {most} .*: split it"):
         read_record(lines(tmp_path / "r.jsonl", {"url": A}, {"url": B}, {"url": C}))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import lycosa
+from input_errors import raises_input_error
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
 from lycosa.core.progress import ProgressCallback
@@ -117,7 +118,7 @@ def test_train_rules_walk_ends_at_page_without_links(tmp_path: Path) -> None:
     learned = train_rules(source, small_model(), pages, walk=100)
     assert {"DH": {"CH": 100}} == cases(learned.book)
     assert {"nowhere": 1} == learned.left_out
-    with pytest.raises(InputError, match="no rule could be learned"):
+    with raises_input_error("no-pages", "no rule could"):
         train_rules(table(tmp_path / "n.tsv", {"http://two.test/": "PH"}), small_model(), pages, walk=5)
 
 
@@ -218,12 +219,12 @@ def test_train_rules_rejects_tables_without_rules(tmp_path: Path, content: str, 
 
 
 def test_train_rules_rejects_invalid_sources(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"nowhere does not exist: give a table"):
+    with raises_input_error("missing-file", "nowhere does not"):
         train_rules(str(tmp_path / "nowhere"), small_model(), paper_web())
-    with pytest.raises(InputError, match="is not a crawl: give a crawl, or a table"):
+    with raises_input_error("not-a-crawl", "is not a"):
         train_rules(str(tmp_path), small_model(), paper_web())
     Directory.create(tmp_path / "crawl", Options()).close()
-    with pytest.raises(InputError, match=r"nothing has been crawled in .*crawl yet"):
+    with raises_input_error("no-pages", "nothing has been crawled in .*crawl yet"):
         train_rules(str(tmp_path / "crawl"), small_model(), paper_web())
 
 

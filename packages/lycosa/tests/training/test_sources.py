@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import lycosa
+from input_errors import raises_input_error
 from lycosa.cli.judge_command import label as give_label
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback
@@ -109,7 +110,7 @@ def test_read_directory_accepts_names_that_are_not_utf_8(tmp_path: Path) -> None
 
 
 def test_read_directory_without_pages_raises(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no directories with pages: make one per class"):
+    with raises_input_error("no-pages", "no directories with"):
         read([str(tmp_path)], no_pages, progress)
 
 
@@ -117,7 +118,7 @@ def test_read_directory_without_pages_raises(tmp_path: Path) -> None:
     ("source", "message"), [("nowhere", "nowhere does not exist$"), ("http://a.test/", "into a table$")]
 )
 def test_read_missing_source_raises(source: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with raises_input_error("missing-file", message):
         read([source], no_pages, progress)
 
 
@@ -218,16 +219,16 @@ def test_recorded_pages_from_archive(crawl: tuple[Path, list[str]], tmp_path: Pa
 
 def test_recorded_pages_of_missing_archive_raises(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("http://a.test/\tSea\n")
-    with pytest.raises(InputError, match="does not exist"):
+    with raises_input_error("missing-file", "does not exist"):
         read([str(tmp_path / "t.tsv")], recorded_pages(tmp_path / "nowhere"), progress)
     (tmp_path / "x.warc").write_text("no archive")
-    with pytest.raises(InputError):
+    with raises_input_error("bad-file"):
         read([str(tmp_path / "t.tsv")], recorded_pages(tmp_path / "x.warc"), progress)
 
 
 def test_read_crawl_labels(crawl: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
     out, found = crawl
-    with pytest.raises(InputError, match="has no labels yet: add some with 'lycosa label"):
+    with raises_input_error("no-labels", "has no labels"):
         read([str(out)], no_pages, progress)
     give_label(out, yes=found[:4])
     give_label(out, no=found[3:7])
@@ -247,7 +248,7 @@ def test_read_crawl_labels(crawl: tuple[Path, list[str]], capsys: pytest.Capture
 
 def test_read_crawl_without_log_raises(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text("")
-    with pytest.raises(InputError, match=r"nothing has been crawled in .* yet"):
+    with raises_input_error("no-pages", "nothing has been crawled in .* yet"):
         read([str(tmp_path)], no_pages, progress)
 
 
@@ -273,7 +274,7 @@ def test_read_table_rejects_invalid_files(content: bytes, message: str, tmp_path
 
 def test_read_table_column_missing_in_all_rows_raises(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("http://a.example/\tx\n")
-    with pytest.raises(InputError, match="class in column 9"):
+    with raises_input_error("empty-file", "class in column"):
         read_table(tmp_path / "t.tsv", Corpus(), "9")
 
 
@@ -293,11 +294,11 @@ def test_read_table_from_pipe(tmp_path: Path) -> None:
 
 
 def test_read_empty_source_name_raises() -> None:
-    with pytest.raises(InputError, match="'' does not exist"):
+    with raises_input_error("missing-file", "'' does not"):
         read([""], no_pages, progress)
 
 
 def test_recorded_pages_do_not_open_pipes(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.warc")
-    with pytest.raises(InputError, match="a pipe or a device: give a WARC file"):
+    with raises_input_error("bad-file", "a pipe or"):
         next(recorded_pages(tmp_path / "a.warc")(["http://a.example/"], Corpus(), progress))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Page
@@ -153,13 +154,13 @@ def test_train_rejects_bad_output_paths(tmp_path: Path) -> None:
 def test_train_without_scikit_learn_names_extra(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     root = write(tmp_path / "pages", {"Sea/Reefs": 3, "Trains": 3})
-    with pytest.raises(InputError, match=r"pip install 'lycosa\[train\]', or use --kind nb"):
+    with raises_input_error("missing-package", r"pip install 'lycosa\[train\]', or use --kind nb"):
         run(root, kind=kind)
     assert 2 == len(run(root).model.classes)
 
 
 def test_train_rejects_single_class(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="all pages are in one class, Trains"):
+    with raises_input_error("too-few-classes", "all pages are"):
         run(write(tmp_path / "pages", {"Trains": 9}))
     assert not (tmp_path / "out.model").exists()
 
@@ -187,11 +188,11 @@ def test_train_reports_unavailable_pages(tmp_path: Path) -> None:
 
     (tmp_path / "t.tsv").write_text("http://a.example/\tx\nhttp://b.example/\ty\n")
     message = "no page could be read from .*t.tsv: 2 can't be fetched; cannot fetch http://a.example/: timed out"
-    with pytest.raises(InputError, match=message):
+    with raises_input_error("no-pages", message):
         train([str(tmp_path / "t.tsv")], tmp_path / "m", none)
 
 
 def test_train_rejects_long_file_names(tmp_path: Path) -> None:
     for length, message in ((300, "File name too long"), (240, "is too long")):
-        with pytest.raises(InputError, match=message):
+        with raises_input_error("cannot-write", message):
             train(["nowhere"], tmp_path / ("x" * length), no_pages)

@@ -27,10 +27,7 @@ def publish(
     progress: ProgressCallback = no_progress,
     **options: Any,
 ) -> dict[str, Findings | str]:
-    """Run experiments and write their reports under `out`; return the findings of each, or its error message.
-
-    `options` are fields of a `Bench`; `command` is shown to repeat the run.
-    """
+    """Run experiments on a Bench with `options` and write reports; return the findings or error message of each."""
     for name in names:
         if name not in EXPERIMENTS:
             raise InputError("unknown-name", f"unknown paper {name!r}: choose one of {', '.join(EXPERIMENTS)}, or all")

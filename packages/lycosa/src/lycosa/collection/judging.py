@@ -252,7 +252,7 @@ class _Rejudging:
         return labelled, LanguageJudge(labelled) if self.options.languages else labelled
 
     def _restore(self, learner: Learner, name: str) -> int:
-        """Restore the judge; return the snapshot's last event, 0 without one. After StateMismatch the judge is unusable."""
+        """Restore the judge; return the snapshot's last event or 0. After StateMismatch the judge is unusable."""
         key, snapshots = learning_key(self.options, name), Snapshots(self.collection.path)
 
         def fits(facts: About) -> bool:

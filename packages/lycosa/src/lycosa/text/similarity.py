@@ -193,7 +193,7 @@ def _ancestor_depths(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDA
 
 
 def _distances(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.float32]:
-    """Return the shortest path from each concept to each word through one of the word's given ancestors, or infinity."""
+    """Return the shortest path from each concept to each word through a given ancestor of the word, or infinity."""
     distances = np.full((len(ontology), len(above)), np.inf, np.float32)
     for word, tops in enumerate(above):
         distances[list(tops), word] = list(tops.values())

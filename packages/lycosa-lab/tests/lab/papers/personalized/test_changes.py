@@ -88,7 +88,11 @@ def test_change_claims_follow_detections() -> None:
     none = dict.fromkeys(DETECTORS, 0)
     good, bad = (
         [changes.Detected("same", "none", 10, idle)]
-        + [changes.Detected(name, sort, 10, by) for name, (sort, _) in CHANGES.items() if sort in ("content", "structure")]
+        + [
+            changes.Detected(name, sort, 10, by)
+            for name, (sort, _) in CHANGES.items()
+            if sort in ("content", "structure")
+        ]
         for idle, by in ((none, every), (every, none))
     )
     for seen, xml, verdict in ((good, 50, "holds"), (bad, 99, "does not hold")):

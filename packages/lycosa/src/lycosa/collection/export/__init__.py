@@ -67,7 +67,9 @@ FORMATS = {
             needs_archive=True, default_versions="all", versions_optional=True,
         ),
         ExportFormat("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, needs_archive=True),
-        ExportFormat("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, needs_archive=True),
+        ExportFormat(
+            "markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, needs_archive=True
+        ),
         ExportFormat(
             "records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", streams=True,
         ),
