@@ -246,11 +246,11 @@ class CrawlComparison:
         return compare(
             ours, theirs, self.topics, maximum=maximum,
             names=(self.label(one), self.label(other)), noun=noun or measure.name, expect=expect, budgets=self.budgets,
-            mute=self.mute(one, other, (ours == theirs).all(axis=1)), digits=measure.digits,
+            excluded=self.excluded(one, other, (ours == theirs).all(axis=1)), digits=measure.digits,
         )  # fmt: skip
 
-    def mute(self, one: str, other: str, equal: ArrayLike = True) -> dict[str, NDArray[np.bool_]]:
-        """Return the trials in which two crawlers cannot differ, by reason; `equal` marks those with equal results."""
+    def excluded(self, one: str, other: str, equal: ArrayLike = True) -> dict[str, NDArray[np.bool_]]:
+        """Return masks of the trials that cannot distinguish two crawlers, by reason; `equal` marks equal results."""
         never = np.zeros(len(self.topics), np.bool_)
         same = never.copy()
         for place, nodes in enumerate(zip(self.pages.get(one, ()), self.pages.get(other, ()), strict=True)):
@@ -273,8 +273,8 @@ class CrawlComparison:
         """
         quarter = max(0, len(self.budgets) // 4 - 1)
         gaps = self.values[by][ahead] - self.values[by][behind]
-        mute = self.mute(ahead, behind)
-        kept = ~np.any(list(mute.values()), axis=0)
+        excluded = self.excluded(ahead, behind)
+        kept = ~np.any(list(excluded.values()), axis=0)
         topics = [topic for topic, keep in zip(self.topics, kept.tolist(), strict=True) if keep]
         first, last = (interval(gaps[kept, at], draws=1, groups=topics).mean for at in (quarter, -1))
         evidence = (
@@ -284,7 +284,7 @@ class CrawlComparison:
         if first <= 0:
             return Ruling(UNTESTED, f"There was no gap to close.\n{evidence}")
         names = f"gap after {self.budgets[quarter]:,} pages", "gap at the end"
-        shrunk = compare(gaps[:, quarter], gaps[:, -1], self.topics, names=names, noun=by.name, mute=mute)
+        shrunk = compare(gaps[:, quarter], gaps[:, -1], self.topics, names=names, noun=by.name, excluded=excluded)
         return Ruling(shrunk.verdict, f"{shrunk.evidence}\n{evidence}")
 
     def same_order(self, one: Measure, other: Measure) -> Ruling:

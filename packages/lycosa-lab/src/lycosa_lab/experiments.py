@@ -150,7 +150,7 @@ class Experiment:
 
     @property
     def claimed(self) -> dict[str, tuple[str, str, Expected]]:
-        """Strategies and expectation of each claim."""
+        """Return both strategies and the expected result of each claim in `claims`, by its text."""
         claims: dict[str, tuple[str, str, Expected]] = {}
         for text in self.claims:
             for words, expect in _EXPECTED.items():

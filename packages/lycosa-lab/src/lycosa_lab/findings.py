@@ -154,7 +154,7 @@ def compare(
     noun: str = "harvest",
     expect: Expected = "better",
     budgets: Sequence[int] = (),
-    mute: Mapping[str, ArrayLike] = MappingProxyType({}),
+    excluded: Mapping[str, ArrayLike] = MappingProxyType({}),
     digits: int = 3,
 ) -> Ruling:
     """Rule on a claim that compares two strategies; the common rule of papers, benchmark and `lab run`.
@@ -163,7 +163,7 @@ def compare(
     end counts). Their means over the columns are compared, paired by trial: see WEIGHED.
 
     - `maximum`: the largest possible value, of all trials or of each: 1 for shares, the oracle's value, or math.inf;
-    - `mute`: further trials that cannot show a difference, by reason;
+    - `excluded`: masks of further trials to ignore, as they cannot show a difference, by reason;
     - `budgets`: pages of each column, to report where the mean curves cross;
     - `expect`: the claim about the first. "alike" means within a tenth of the other's mean on both sides.
     """
@@ -174,7 +174,7 @@ def compare(
     silent = {
         "have nothing to compare": np.isnan(mine - base),
         "are both at the ceiling": np.minimum(mine, base) >= CEILING * np.asarray(maximum, np.float64),
-        **{reason: np.asarray(which, np.bool_) for reason, which in mute.items()},
+        **{reason: np.asarray(which, np.bool_) for reason, which in excluded.items()},
     }
     kept = ~np.any(list(silent.values()), axis=0)
     used = [topic for topic, keep in zip(topics, kept.tolist(), strict=True) if keep]
@@ -239,7 +239,7 @@ def combine_rulings(rulings: Iterable[Ruling]) -> Ruling:
 
 
 def claim_of(source: str, text: str, *, timed: bool = False) -> Callable[[Callable[P, Ruling]], Callable[P, Claim]]:
-    """Decorate a function that returns a ruling, so that it returns the claim with this source and text."""
+    """Return a decorator for a function that returns a `Ruling`: it then returns the ruled `Claim` of the paper."""
 
     def declared(rule: Callable[P, Ruling]) -> Callable[P, Claim]:
         @wraps(rule)

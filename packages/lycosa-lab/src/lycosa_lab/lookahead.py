@@ -161,7 +161,7 @@ class _Crawl:
         means = np.divide(values, sizes, out=np.zeros(len(values)), where=sizes > 0)
         best = np.maximum.reduceat(means, first)
         at = np.flatnonzero(means == np.repeat(best, lengths))
-        at = at[np.diff(parent[at], prepend=-1) != 0]  # of equal means the shortest prefix
+        at = at[np.diff(parent[at], prepend=-1) != 0]  # the shortest prefix among those with equal means
         grown = best > self.gains[heads]
         mean, size = self.gains.copy(), own.copy()
         mean[heads[grown]], size[heads[grown]] = best[grown], sizes[at][grown]

@@ -120,7 +120,7 @@ class ExperimentResults:
 
     @cached_property
     def ahead(self) -> dict[Start, Trial]:
-        """Trials of the look-ahead oracle, if present; of several, those with the largest depth."""
+        """Trials of the look-ahead oracle, by start; with several oracles, those of the one with the largest depth."""
         return self.starts(max(filter(look_ahead_links, self.strategies), key=look_ahead_links, default=""))
 
     @cached_property

@@ -47,7 +47,7 @@ def seed_sets(
             order = seeded_random(random_seed, subject.name, kind, number).permutation(nodes)
             seeds = _on_topic_seeds(index, subject, order, most) if kind == "on-topic" else order[:most].tolist()
         if len(seeds) < count:
-            subject.note(f"{kind} seeds: there are {len(seeds)} only, {count} were asked for")
+            subject.note(f"{kind} seeds: only {len(seeds)} of the {count} requested ones exist")
         chosen.append(seeds)
         if disjoint:
             nodes = np.setdiff1d(nodes, seeds)
@@ -62,7 +62,7 @@ def _on_topic_seeds(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.
             if len(seeds) == count:
                 break
         else:
-            subject.note(f"on-topic seeds: {index.names[node]} is not used, it leads to no relevant node but itself")
+            subject.note(f"on-topic seeds: {index.names[node]} is not used: it leads to no other relevant node")
     if not seeds:
         raise InputError("unreachable", f"no node of {subject.name!r} leads to another one: use off-topic seeds")
     return seeds
@@ -86,7 +86,7 @@ def _candidates(index: CorpusIndex, subject: HuntSubject, kind: str, hops: int) 
     among = relevant if kind == "on-topic" else np.ones(len(index), np.bool_)
     if lost := int(np.count_nonzero(among & ~reaching)):
         subject.note(
-            f"{kind} seeds: {lost:,} of {np.count_nonzero(among):,} nodes are not used, nothing relevant can be "
+            f"{kind} seeds: {lost:,} of {np.count_nonzero(among):,} nodes are not used: no relevant node can be "
             "reached from them"
         )
     if kind == "on-topic":

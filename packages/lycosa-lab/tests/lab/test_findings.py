@@ -32,7 +32,7 @@ def test_compare_interval_around_0_is_untested():
     ("given", "reason"),
     [
         (
-            {"one": LOW, "other": LOW, "mute": {"are the same crawls": [True] * 16}},
+            {"one": LOW, "other": LOW, "excluded": {"are the same crawls": [True] * 16}},
             "are the same crawls in 16 of 16 trials: 0 of 8 topics",
         ),
         ({"one": [0.999] * 16, "other": [0.9985] * 16}, "are both at the ceiling in 16 of 16 trials"),
@@ -47,10 +47,10 @@ def test_compare_untested_without_possible_difference(given, reason, expect):
     assert (UNTESTED, True) == (found.verdict, reason in found.evidence)
 
 
-def test_compare_omits_muted_trials():
+def test_compare_omits_excluded_trials():
     one, same = LOW + 0.1, np.arange(16) < 4
     one[same] = LOW[same]
-    found = compare(one, LOW, TOPICS, maximum=1, mute={"are the same crawls": same}, names=("A", "B"))
+    found = compare(one, LOW, TOPICS, maximum=1, excluded={"are the same crawls": same}, names=("A", "B"))
     assert (HOLDS, True) == (found.verdict, "A less B, harvest: +0.100" in found.evidence)
     assert "A and B are the same crawls in 4 of 16 trials: 6 of 8 topics are left." in found.evidence
 

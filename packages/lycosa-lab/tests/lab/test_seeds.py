@@ -31,7 +31,7 @@ def test_seed_sets_off_topic_lead_to_relevant_nodes() -> None:
     wanted = subject([0, 0, 0, 1, 0, 0])
     assert [0, 1] == sorted(seed_sets(CorpusIndex.of(CHAIN), wanted, "off-topic", count=2)[0])
     assert [[0]] == seed_sets(CorpusIndex.of(CHAIN), wanted, "off-topic", count=1, hops=3)
-    assert ["off-topic seeds: 1 of 6 nodes are not used, nothing relevant can be reached from them"] == wanted.notes
+    assert ["off-topic seeds: 1 of 6 nodes are not used: no relevant node can be reached from them"] == wanted.notes
 
 
 def test_seed_sets_too_many_hops_names_farthest() -> None:
@@ -42,16 +42,16 @@ def test_seed_sets_too_many_hops_names_farthest() -> None:
 def test_seed_sets_fewer_than_requested_is_noted() -> None:
     wanted = subject([0, 0, 0, 1, 0, 0])
     assert 2 == len(seed_sets(CorpusIndex.of(CHAIN), wanted, "off-topic", count=5)[0])
-    assert "off-topic seeds: there are 2 only, 5 were asked for" in wanted.notes
+    assert "off-topic seeds: only 2 of the 5 requested ones exist" in wanted.notes
 
 
 def test_seed_sets_on_topic_lead_to_relevant_nodes() -> None:
     wanted = subject([0, 0, 1, 0, 1, 1])
     assert [[2]] == seed_sets(CorpusIndex.of(CHAIN), wanted, "on-topic", count=3)
     assert [
-        "on-topic seeds: 1 of 3 nodes are not used, nothing relevant can be reached from them",
-        "on-topic seeds: e is not used, it leads to no relevant node but itself",
-        "on-topic seeds: there are 1 only, 3 were asked for",
+        "on-topic seeds: 1 of 3 nodes are not used: no relevant node can be reached from them",
+        "on-topic seeds: e is not used: it leads to no other relevant node",
+        "on-topic seeds: only 1 of the 3 requested ones exist",
     ] == sorted(wanted.notes, key=lambda note: ("of 3" not in note, "not used" not in note))
 
 
@@ -61,7 +61,7 @@ def test_seed_sets_are_disjoint() -> None:
     apart = seed_sets(ring, every, "on-topic", count=3, sets=3, disjoint=True)
     assert [2, 2, 2] == [len(set(seeds)) for seeds in apart]
     assert 6 == len(set().union(*map(set, apart)))
-    assert "on-topic seeds: there are 2 only, 3 were asked for" in every.notes
+    assert "on-topic seeds: only 2 of the 3 requested ones exist" in every.notes
     for kind in ("on-topic", "random"):
         with raises_input_error("too-few-pages", "too few nodes for 8 disjoint sets"):
             seed_sets(ring, every, kind, count=1, sets=8, disjoint=True)

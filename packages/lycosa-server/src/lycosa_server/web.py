@@ -22,7 +22,7 @@ from lycosa_server.supervisor import SOCKET, notice_socket, stop_with_supervisor
 
 
 class TimedConnection(H11Protocol):
-    """An HTTP connection with timeouts in seconds, where uvicorn waits for ever: slow requests, unread responses."""
+    """An HTTP connection with timeouts in seconds for slow requests and unread responses; uvicorn has none."""
 
     head = 30.0  # for the request head, from its first byte, or from the connection for the first request
     pause = 30.0  # between two parts of a body

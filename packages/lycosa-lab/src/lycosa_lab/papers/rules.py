@@ -259,7 +259,7 @@ def better_exclusives(rows: Sequence[Match], crawls: CrawlComparison) -> Ruling:
     ours, theirs = [row.rules_exclusive for row in rows], [row.baseline_exclusive for row in rows]
     return compare(
         ours, theirs, [row.topic for row in rows], maximum=1, names=("rules", "baseline"),
-        noun="exclusive harvest ratio", mute=crawls.mute(*PAIR, equal=np.equal(ours, theirs)),
+        noun="exclusive harvest ratio", excluded=crawls.excluded(*PAIR, equal=np.equal(ours, theirs)),
     )  # fmt: skip
 
 
@@ -271,7 +271,7 @@ def different_pages(rows: Sequence[Match], crawls: CrawlComparison, budget: int,
         return Ruling(UNTESTED, f"The corpus is too small to differ in.\n{evidence}")
     verdict, numbers = compare(
         [row.overlap for row in rows], [30.0] * len(rows), [row.topic for row in rows], names=("overlap", "30"),
-        noun="%", expect="not better", mute=crawls.mute(*PAIR, equal=False), digits=1,
+        noun="%", expect="not better", excluded=crawls.excluded(*PAIR, equal=False), digits=1,
     )  # fmt: skip
     return Ruling(verdict, f"{numbers}\n{evidence}")
 
@@ -295,7 +295,7 @@ def keep_finding(crawls: CrawlComparison, by: Measure, relevant: Mapping[str, in
         found = crawls.values[by][name] * steps
         rest = (found[:, -1] - found[:, middle]) / max(1, steps[-1] - steps[middle])
         return compare(
-            found[:, middle] / steps[middle] / 2, rest, crawls.topics, expect="not better", mute=few,
+            found[:, middle] / steps[middle] / 2, rest, crawls.topics, expect="not better", excluded=few,
             names=("half of the harvest of the first half", "that of the last half"), noun=crawls.label(name),
         )  # fmt: skip
 
@@ -317,7 +317,7 @@ def seeds_matter_little(few: CrawlComparison, many: CrawlComparison, by: Measure
         ours, theirs = (by_topic(crawls, crawls.values[by][name][:, -1]) for crawls in (many, few))
         return compare(
             ours, theirs, topics, names=(f"{counts[1]} seeds", f"{counts[0]} seeds"), noun=few.label(name),
-            expect="alike", mute={"leave nothing to find": by_topic(many, many.spent[name]) > 0},
+            expect="alike", excluded={"leave nothing to find": by_topic(many, many.spent[name]) > 0},
         )  # fmt: skip
 
     return combine_rulings(map(ruling, PAIR))

@@ -1,8 +1,8 @@
 """Access control: the only place that decides who may see and change things.
 
 An interest belongs to its owner, who may share it to read or to edit. A crawl follows its interest. A model is private.
-Roles and token scopes limit actions further; admins cannot see other people's interests. Things that a person may not
-see do not exist for them.
+Roles and token scopes limit actions further; admins cannot see other people's interests. For a person
+without access, things are reported as not found.
 """
 
 from __future__ import annotations

@@ -46,11 +46,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Limits:
-    pages: int = 500  # of one collection
-    at_once: int = 2  # collections running at the same time
-    collections: int = 100  # in the directory
-    seconds: float = 3600.0  # for one collection
-    size: int = 500_000_000  # compressed bytes of one collection
+    pages: int = 500  # maximum page budget of a collection
+    at_once: int = 2  # maximum number of collections that run at the same time
+    collections: int = 100  # maximum number of collections in the directory
+    seconds: float = 3600.0  # maximum run time of a collection
+    size: int = 500_000_000  # maximum compressed bytes of a collection
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

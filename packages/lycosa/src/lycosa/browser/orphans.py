@@ -33,7 +33,7 @@ def create_directory() -> Path:
 
 
 def start_watchdog(directory: Path, megabytes: int) -> subprocess.Popen[bytes]:
-    """Start the watchdog of a browser; it cleans up when its input is closed, by us or by our death."""
+    """Start the watchdog of a browser; it cleans up when its input is closed, as by the death of this process."""
     return subprocess.Popen(
         [sys.executable, "-I", "-S", __file__, str(directory), str(megabytes)],
         stdin=subprocess.PIPE,

@@ -59,7 +59,7 @@ def _shift(threshold: float, by: float) -> float:
 
 
 def describe_threshold(threshold: float) -> str:
-    """Describe a threshold.
+    """Format a threshold for messages.
 
     >>> describe_threshold(0.1), describe_threshold(1e-9)
     ('0.1 or more', 'above 0')

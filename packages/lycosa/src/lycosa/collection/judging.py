@@ -276,7 +276,7 @@ class _Rejudging:
             if isinstance(event, ModelUpdate):
                 update = event if event.judge == name else update
             elif isinstance(event, Visit):
-                if update is not None:  # of several updates without a page in between only the last one matters
+                if update is not None:  # only the last of several updates without a page in between matters
                     learner.adopt(update)
                     update = None
                 learner.learn(event if reader is None else reader.read(event))
@@ -323,7 +323,7 @@ class _Rejudging:
         is_counted, new_threshold, previous = self.is_counted, self.threshold, self.collection.threshold
         if len(self.relevances_now) != len(is_counted):
             counts = f"{len(self.relevances_now)} relevances for {len(is_counted)} pages"
-            raise InputError("bad-judge", f"the judge returned {counts}")
+            raise InputError("bad-judge", f"the judge returned {counts}: see lycosa.checks.check_judge")
         relevances_now = np.asarray(self.relevances_now, float)
         pages = len(self.seqs) if self.sample_of else next(self.log.rows("COUNT(*)", PAGES))[0]
         before, after = self.before >= previous, relevances_now >= new_threshold

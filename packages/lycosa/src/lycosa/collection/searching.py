@@ -338,7 +338,7 @@ def _moment(at: float) -> datetime | None:
     return datetime.fromtimestamp(at, UTC) if at else None
 
 
-K1 = 1.2  # of BM25, as in FTS5, which also uses b = 0.75 for length normalisation
+K1 = 1.2  # k1 of BM25, as in FTS5, which also uses b = 0.75 for length normalisation
 OTHER_FORMS = 0.5  # weight of `reefs` in a query for `reef`
 Mask = NDArray[np.bool_]
 Weights = NDArray[np.float64]

@@ -76,7 +76,7 @@ def column(kind: Any = np.float64) -> Any:
 class SpilledArray(Sequence[Any]):
     """Append-only rows of one shape: the first `max_rows_in_memory` in memory, the others in a temporary file.
 
-    Intended for rarely read data of every page. Index by number, slice or array of numbers.
+    Intended for rarely read data of every page. It is indexed by number, slice or array of numbers.
 
     >>> rows = SpilledArray((2,), np.int32, max_rows_in_memory=2)
     >>> for at in range(5):

@@ -68,7 +68,7 @@ class Nodes(Sequence[str]):
         self.put(row, node.encode("utf-8", "surrogatepass"))
 
     def put(self, row: int, text: bytes) -> None:
-        """Set the name of a row; `tidy` frees the space of the old one."""
+        """Set the name of a row. The bytes of its old name stay in use until `tidy`."""
         begin, end = self._used, self._used + len(text)
         if end > len(self._bytes):
             self._bytes = fit(self._bytes, end)
@@ -164,7 +164,7 @@ class Fingerprints:
         while len(left):
             there, key = at[left], keys[left]
             new = self._numbers[there] == EMPTY
-            self._keys[there[new]] = key[new]  # of several keys for one slot the last is stored, the others go on
+            self._keys[there[new]] = key[new]  # the last of several keys for one slot; others try the next
             won = self._keys[there] == key
             self._size += int(np.count_nonzero(new & won))
             self._numbers[there[won]] = numbers[left[won]]

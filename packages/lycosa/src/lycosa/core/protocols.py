@@ -120,7 +120,7 @@ class Space:
         """Prepare for hosts that will be picked soon, for example by resolving their names."""
 
     def resumed(self) -> None:
-        """Handle that the crawl continues an earlier run, whose requests in flight are unknown."""
+        """Called when the crawl continues an earlier run, whose requests in flight are unknown."""
 
     async def close(self) -> None:
         """Close connections."""
@@ -272,7 +272,7 @@ class TrapFilter:
         return np.zeros(len(rows), np.uint8)
 
     def tags(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Return the group of each row (-1: none) and its level without the group's, for spilled rows."""
+        """Return the group of each row (-1: none), and the row's level regardless of its group; for spilled rows."""
         return np.full(len(rows), -1, np.int32), np.zeros(len(rows), np.uint8)
 
     def tag_levels(self) -> NDArray[np.uint8]:

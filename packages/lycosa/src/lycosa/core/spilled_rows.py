@@ -526,7 +526,7 @@ class SpillFile:
         return self._read(length, first)
 
     def _read(self, size: int, first: int) -> bytes:
-        """Read bytes from a place on; each place comes from the file that it was last written to."""
+        """Read bytes from place `first` on; each place is read from the file it was last written to."""
         if self._given is None:
             return os.pread(self._writable_file(), size, self.offset(first))
         pieces = []

@@ -409,7 +409,7 @@ class InboundLinks:
     number: int
     visit: Visit  # without terms, and only with links to nodes of this shard
     depth: int = 0
-    hops: int = 0  # of the page, plus redirects that led to it
+    hops: int = 0  # hops of the page, plus redirects that led to it
     seed: bool = False  # true if the page is a seed; its redirect target becomes a seed as well
     sums: list[float] = field(default_factory=list)  # values passed on by a redirect (`Table.inherited_values`)
     # Serialised form as received, to be logged; clear it after any change.

@@ -45,7 +45,7 @@ class CrawlRequest:
     clock: Clock = field(default_factory=wall_clock)
     resuming: bool = False
     owns: Callable[[str], bool] | None = None  # nodes that this shard fetches; None: all
-    first: bool = True  # of several shards, the one that reads seed files
+    first: bool = True  # true for the shard that reads seed files, and without shards
     topic_terms: dict[str, Any] = field(default_factory=dict)  # terms of example pages that another shard has read
     revisit_plan: RevisitPlan | None = None  # revisits of known pages
     authority: SharedPoliteness | None = None

@@ -265,7 +265,7 @@ class VectorJudge(StatelessJudge):
 class _PageQuery:
     words: Vocabulary
     language: str
-    weights: dict[str, float]  # of all stems of the query
+    weights: dict[str, float]  # weight of each stem of the query
     query_ids: NDArray[np.uint32]  # sorted ids of the stems that some page has used
     query: Column  # weight times idf of `query_ids`
     length: float  # |W_q|, over all stems

@@ -162,7 +162,7 @@ def _end_of_packed(part: _FilePart, start: int) -> int:
 
 
 class _Window(io.RawIOBase):
-    """The rest of a part as a file object."""
+    """Read-only file object over a `_FilePart` from an offset on."""
 
     def __init__(self, part: _FilePart, start: int) -> None:
         self._part, self._start, self._place = part, start, start

@@ -370,7 +370,7 @@ def waiting(
         above = have > y[active]
         high[active] = np.where(above, at, high[active])
         low[active] = np.where(above, low[active], at)
-        slope = shape_ * np.expm1(at) * np.exp(-shape_ * at) * at  # of gain by log u
+        slope = shape_ * np.expm1(at) * np.exp(-shape_ * at) * at  # derivative of the gain by log u
         step = (y[active] - have) / np.maximum(slope, 1e-300)
         step = np.where(above, step, np.log(y[active] / np.maximum(have, 1e-300)) * have / np.maximum(slope, 1e-300))
         better = at * np.exp(np.clip(step, -3, 3))

@@ -1,7 +1,7 @@
 """The revisit scheduler: which page is due, and which conditions to send to its host.
 
 It connects the engine with the state of the pages (memory.py), the schedule that computes due times, and the comparer
-that classifies changes. Of the pages that are due and whose host is ready, the one with the largest claim comes first.
+that classifies changes. The due page of a ready host with the largest claim (gain of a visit: rates.py) comes first.
 State is a fold over the log; the plan (due times, agenda, shares of this run) is computed from it.
 """
 

@@ -113,7 +113,7 @@ class Schedule(ABC):
         return sooner
 
     def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
-        """Return the claims of pages, which decide the order of due pages: here the time overdue."""
+        """Return the claims of pages, by which due pages are ordered, largest first: here the time overdue."""
         overdue: Floats = now - self.due(histories, histories.rows(which))
         return overdue
 
@@ -162,7 +162,7 @@ class Fixed(Schedule):
 
 
 class Automatic(Schedule):
-    """Visit a page when its claim reaches the price at which the budget is spent.
+    """Visit a page when its claim (gain of a visit, see rates.py) reaches the price at which the budget is spent.
 
     Rates are estimated from each page's history with a prior by host and relevance (rates.py). The claim is the mean
     over the posterior, so that uncertainty causes visits. In benchmarks/refresh_schedules.py drawing rates at random
@@ -298,7 +298,7 @@ class Behaviours:
     def due(self, numbers: NDArray[np.integer], due: Floats, tried: Floats, started: float) -> Floats:
         """Return the due times of pages from the scheduled ones, their last requests and the start of the run.
 
-        -inf: before everything else. A page requested in this run, even in vain, is not due again at once.
+        -inf: before everything else. A page requested in this run, even without success, is not due again at once.
         """
         waiting = tried < started
         often = np.minimum(due, tried + self.frequent)

@@ -155,7 +155,7 @@ class ParsedResponse:
 
     people: list[Person] = field(default_factory=list)
     statuses: list[Status] = field(default_factory=list)
-    author: Person | None = None  # of an account: author of the statuses; of a lookup: the person found
+    author: Person | None = None  # author of an account's statuses, or the person found by a lookup
     secrets: bool = False  # has parts visible to our account only, so it must not be archived
 
     @property

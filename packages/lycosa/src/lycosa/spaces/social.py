@@ -76,7 +76,7 @@ class SocialSpace(WebBackedSpace):
         return page
 
     def learn(self, visit: Visit) -> None:
-        """Update the state with a visit: pauses that the server asked for, and the page number of older statuses."""
+        """Update the state with a visit: pauses requested by the server, and the page number of older statuses."""
         if visit.outcome != "busy" and "rest" in visit.data:
             self.web.politeness.hold(self.host_key(visit.node), visit.data["rest"], "the server's rate limit")
         if "older" in visit.data:

@@ -342,7 +342,7 @@ def _check(leaves: Mapping[str, _StoredArray], size: int) -> None:
     if len(stored) and (stored.min() < 0 or int(stored.max()) * BLOCK >= size or len(np.unique(stored)) < len(stored)):
         raise ValueError("blocks are missing or shared")
     if len(places) > 8 * len(stored) + 100_000:
-        raise ValueError("too many blocks of zeros")
+        raise ValueError("too many blocks of zeros for the number of stored blocks")
 
 
 def _value(file: int, leaf: _StoredArray, lists: dict[bytes, list[str]]) -> Any:

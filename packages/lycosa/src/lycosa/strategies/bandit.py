@@ -296,7 +296,7 @@ class Bandit:
             raise ValueError(f"'epsilon' is {self.epsilon}: it must be a share of the pulls from 0 to 1")
         for name, value in (("reset", self.reset), ("window", self.window)):
             if value is not None and value < 1:
-                raise ValueError(f"'{name}' is {value}: it must be 1 pull or more")
+                raise ValueError(f"'{name}' is {value}: it must be at least 1 pull")
 
 
 def _is_settled(visit: Visit) -> bool:

@@ -18,7 +18,7 @@ from lycosa.strategies.parents import MergedPriorities, PriorityFromParents, lin
 
 
 class TableEstimator:
-    """Base of estimators that rank rows by the table alone. `state` and `restore` are needed for snapshots even so."""
+    """Base of estimators that rank rows by the table alone. They learn nothing."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         return step.children

@@ -49,7 +49,7 @@ class Crawl4Ai:
 
     def __post_init__(self) -> None:
         if self.max_depth is not None and self.max_depth < 0:
-            raise ValueError(f"'max_depth' is {self.max_depth}: it must be 0 links or more; leave it out for no limit")
+            raise ValueError(f"'max_depth' is {self.max_depth}: it must be at least 0 links; leave it out for no limit")
         self._keywords = [self._cased(word) for word in keywords(self.words)]
 
     def learn(self, step: Step, table: Table) -> Rows:

@@ -16,7 +16,7 @@ from lycosa.core.types import Priorities, Rows, Step, Terms
 
 FORWARD, BACKWARD = OPERATORS = ("forward", "backward")
 COUNTEREXAMPLES_PER_EXAMPLE = 2  # maximum number of counterexamples per example
-PRIOR_WEIGHT = 2.0  # of Bayesian Sets: weight of the mean of all pages, in examples
+PRIOR_WEIGHT = 2.0  # prior weight in Bayesian Sets, as a number of examples: that of the mean of all pages
 MAX_WORDS = 2000  # maximum number of words kept per page
 
 

@@ -107,7 +107,7 @@ class SharkSearch:
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"'{name}' is {getattr(self, name):g}: it must be from 0 to 1")
         if self.depth < 0:
-            raise ValueError(f"'depth' is {self.depth}: it must be 0 irrelevant pages in a row or more")
+            raise ValueError(f"'depth' is {self.depth}: it must be at least 0 irrelevant pages in a row")
 
     def learn(self, step: Step, table: Table) -> Rows:
         sim = step.visit.relevance

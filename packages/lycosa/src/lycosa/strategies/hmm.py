@@ -36,7 +36,7 @@ class BrowsingEstimator:
 
     def set_up(self, file: str | Browsing) -> None:
         if self.k < 1:
-            raise ValueError(f"'k' is {self.k}: it must be 1 neighbour or more")
+            raise ValueError(f"'k' is {self.k}: it must be at least 1 neighbour")
         if not 0 <= self.smoothing < 1e6:
             raise ValueError(f"'smoothing' is {self.smoothing:g}: it must be 0 or more pages")
         browsing = Browsing.of(file)
@@ -115,7 +115,7 @@ class Hmm(BrowsingEstimator):
         return bucketed(float(next_step[0]), float(self.chain_.predict(next_step)[0]), self.epsilon)
 
     def explain_links(self, step: Step) -> dict[str, float]:
-        """Return a(L_0, t + 1) split by the state of the page, and the change made by the buckets."""
+        """Return a(L_0, t + 1) split by the state of the page, and the difference to the bucketed priority."""
         parts = self.by_state(step)
         one, next_step = sum(parts.values()), self.chain_.predict(self.forward_.now_[step.row])
         moved = bucketed(one, float(self.chain_.predict(next_step)[0]), self.epsilon) - one

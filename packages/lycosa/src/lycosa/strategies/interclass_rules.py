@@ -61,7 +61,7 @@ class InterclassRules(PriorityFromParents):
         if not 1 <= self.depth <= MAX_LINKS:
             raise ValueError(f"'depth' is {self.depth}: it must be 1 to {MAX_LINKS}")
         if self.period < 1:
-            raise ValueError(f"'period' is {self.period}: it must be 1 page or more")
+            raise ValueError(f"'period' is {self.period}: it must be at least 1 page")
         if not self.file:
             hint = "train them with 'lycosa train rules', then --strategy rules,file=FILE"
             raise InputError("missing-file", f"rules need a file: {hint}")

@@ -93,7 +93,7 @@ class NaiveBayesLinks:
         if self.smoothing <= 0:
             raise ValueError(f"'smoothing' is {self.smoothing:g}: it must be above 0")
         if self.period < 1:
-            raise ValueError(f"'period' is {self.period}: it must be 1 page or more")
+            raise ValueError(f"'period' is {self.period}: it must be at least 1 page")
         if self.least is not None and not 0 <= self.least <= 1:
             raise ValueError(f"'least' is {self.least:g}: it must be a probability from 0 to 1")
 

@@ -80,7 +80,7 @@ class LinkScore:
     def __post_init__(self) -> None:
         if self.levels is not None and self.levels < 0:
             raise ValueError(
-                f"'levels' is {self.levels}: it must be 0 irrelevant pages in a row or more; leave it out for no limit"
+                f"'levels' is {self.levels}: it must be at least 0 irrelevant pages in a row; leave it out for no limit"
             )
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -131,7 +131,7 @@ class Personalised:
 
     def __post_init__(self) -> None:
         if self.levels < 0:
-            raise ValueError(f"'levels' is {self.levels}: it must be 0 irrelevant pages in a row or more")
+            raise ValueError(f"'levels' is {self.levels}: it must be at least 0 irrelevant pages in a row")
 
     @property
     def remedy(self) -> str:

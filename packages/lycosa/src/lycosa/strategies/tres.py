@@ -21,7 +21,7 @@ FEATURES = (
     "parent relevant", "closeness", "path relevant", "address", "anchor", "context", "host", "unknown host", "promise",
 )  # fmt: skip
 PARENT, CLOSENESS, PATH, ADDRESS, ANCHOR, CONTEXT, HOST, UNKNOWN, PROMISE = range(9)
-SLOPE = 0.1  # of the leaky ReLU, for negative inputs
+SLOPE = 0.1  # slope of the leaky ReLU for negative inputs
 GAMMA, LEARNING_RATE, CLIP = 0.99, 1e-3, 1.0
 MEMORY = 20_000  # maximum number of pages in the replay memory; the most recent ones are kept
 
@@ -162,9 +162,9 @@ class Tres:
 
     def __post_init__(self) -> None:
         if self.start < 0:
-            raise ValueError(f"'start' is {self.start}: it must be 0 pages or more")
+            raise ValueError(f"'start' is {self.start}: it must be at least 0 pages")
         if self.switch < 1:
-            raise ValueError(f"'switch' is {self.switch}: it must be 1 page or more")
+            raise ValueError(f"'switch' is {self.switch}: it must be at least 1 page")
         self.network_ = QNetwork(self.seed)
 
     def learn(self, step: Step, table: Table) -> Rows:

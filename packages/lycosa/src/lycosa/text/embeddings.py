@@ -32,9 +32,9 @@ from lycosa.text.languages import ENGLISH
 from lycosa.text.stopwords import ENGLISH as STOP_WORDS
 from lycosa.text.tokens import MAX_WORD_LENGTH, OPEN_TOKEN, Lexicon, Tokens, fold, fold_all, new_among, stem_all
 
-HALF_WEIGHT_PLACE = 300  # a word at this place has half the weight
+HALF_WEIGHT_PLACE = 300  # position in the text at which a word has half the weight of the first word
 MAX_CHARACTERS = 200_000  # characters read of a text; later words would have less than a hundredth of the weight
-_WEIGHTS = 1.0 / (1.0 + np.arange(MAX_CHARACTERS) / HALF_WEIGHT_PLACE)  # by place
+_WEIGHTS = 1.0 / (1.0 + np.arange(MAX_CHARACTERS) / HALF_WEIGHT_PLACE)  # weight of a word by its position
 MAX_CACHED_WORDS = 200_000  # per language, about 60 MB
 MAX_CACHED_LANGUAGES = 8
 _SKIP, _BREAK, _UNKNOWN = -1, -2, -9

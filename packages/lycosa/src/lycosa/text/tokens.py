@@ -190,7 +190,7 @@ class Lexicon:
             slots, keys = slots[misses], keys[misses]
             empty = self._keys[slots] == 0
             self._keys[slots[empty]] = keys[empty]
-            # Of several new tokens that share a slot, the last one has written its key, so only its id may be stored.
+            # If several new tokens share a slot, the last one has written its key, so only its id may be stored.
             in_slot = self._keys[slots] == keys
             self._ids[slots[in_slot]] = new_ids[in_slot]
         return ids

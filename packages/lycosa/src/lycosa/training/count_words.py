@@ -28,7 +28,7 @@ from lycosa.web.html import ParsedPage, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
 MAX_TERMS = 30_000  # the most frequent ones are kept; rarer stems count as seen once
-# of boilerplate: sequence length in words, share of pages, minimum number of pages
+# Boilerplate: length of a repeated sequence in words, minimum share and number of pages that contain it.
 SEQUENCE_LENGTH, MIN_PAGE_SHARE, MIN_PAGES = 4, 0.05, 20
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WARC = (".warc", ".warc.gz", ".warc.zst")

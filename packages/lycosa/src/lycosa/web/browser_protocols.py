@@ -121,7 +121,7 @@ class Renderer(Protocol):
 
 
 HAS_SCRIPTS, LOADS_LATER = "some", "later"
-MAX_SCANNED_CHARS = 500_000  # of a page's source
+MAX_SCANNED_CHARS = 500_000  # characters of a page's source that are searched for scripts
 
 # `[sS]` instead of re.IGNORECASE lets the regex engine skip to the next "<".
 _SCRIPT = re.compile(r"<[sS][cC][rR][iI][pP][tT]\b([^<>]*+)>")

@@ -63,7 +63,7 @@ class ParsedPage:
     lead: str = ""  # the first paragraphs of the main part
     language: str = ""
     links: Links = field(default_factory=Links)
-    directives: frozenset[str] = frozenset()  # of meta robots: noindex, nofollow, ...
+    directives: frozenset[str] = frozenset()  # directives of meta robots: noindex, nofollow, ...
     canonical: str = ""  # for display only; never used as the page's identity
     about: dict[str, str] = field(default_factory=dict)  # author, published, modified, site, licence, pages
     flags: list[str] = field(default_factory=list)  # such as "truncated:document", "no-text"

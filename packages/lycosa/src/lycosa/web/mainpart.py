@@ -390,7 +390,7 @@ def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float =
 def _place(parts: _Fragments, plain: list[int]) -> list[int]:
     """Return the fragments of the narrowest place that holds most of the prose."""
     sums, unlinked, sizes = _sums([n if n >= MIN_PROSE else 0 for n in plain]), _sums(plain), _sums(parts.letters)
-    least = 0.4 * sums[-1]  # of the prose
+    least = 0.4 * sums[-1]  # minimum prose of a place
     places = [
         (sizes[end] - sizes[start], start, end, letter)
         for letter, start, end in parts.ranges

@@ -147,7 +147,7 @@ class Politeness:
         return turn, latest
 
     def hold(self, host: str, until: float, why: str) -> None:
-        """Pause the host, because it asked for it (Retry-After) or does not respond."""
+        """Pause the host, because it requested a pause (Retry-After) or does not respond."""
         state = self._host(host)
         if until > state.hold_until:
             state.hold_until, state.hold_reason = until, why

@@ -58,7 +58,7 @@ def render(report: ReportFigures) -> str:
 
 
 def threshold_text(threshold: float) -> str:
-    """Describe the threshold.
+    """Format a threshold for the report, with two decimal places.
 
     >>> threshold_text(0.1), threshold_text(1e-9)
     ('0.10 or more', 'above 0')

@@ -44,7 +44,7 @@ class OutcomeGroups:
         self.totals[:, 0] = 0.0
 
     def add_outcomes(self, groups: NDArray[np.int32], outcomes: NDArray[np.float64]) -> None:
-        """Add outcomes of pages that are already counted; `groups` has a line per page."""
+        """Add outcomes of pages that are already counted; `groups` has a row per page."""
         groups = np.sort(groups, axis=1)
         groups[:, 1:][groups[:, 1:] == groups[:, :-1]] = 0  # add to repeated groups once, as `add` does
         np.add.at(self.totals[:, 0], groups, outcomes.astype(np.float32)[:, None])
@@ -52,7 +52,7 @@ class OutcomeGroups:
 
     def look_up(self, groups: NDArray[np.integer]) -> tuple[Column, Column]:
         """Return the outcome sums and page counts of groups."""
-        # Both at once, as an 8-byte integer, which is four times as fast as indexing lines.
+        # Both at once, as an 8-byte integer, which is four times as fast as indexing rows.
         pairs = self.totals.view(np.uint64).take(groups).view(np.float32)
         return pairs[..., 0::2], pairs[..., 1::2].copy()
 

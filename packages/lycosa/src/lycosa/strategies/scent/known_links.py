@@ -254,7 +254,7 @@ class KnownLinks:
     def _values_of(
         self, edges: LinkEdges, block: slice, targets: NDArray[np.intp]
     ) -> dict[str, NDArray[np.floating[Any]]]:
-        """Return the contributions of the edges of whole pages to the sums of their links, the rows in `targets`."""
+        """Return what each edge adds to the sums of its target row; a block has all edges of its pages."""
         parent = edges.parent[block]
         has_outcome = self.has_outcome.take(targets, mode="clip") & (targets < len(self.outcome))
         outcome = np.where(has_outcome, self.outcome.take(targets, mode="clip"), np.float32(0))

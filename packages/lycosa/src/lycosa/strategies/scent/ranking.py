@@ -155,7 +155,7 @@ class NoPageRisk:
 
 
 def _risk_slots(links: LinkRows) -> NDArray[np.int32]:
-    """Return a line of slots for each link, with 0 for missing words."""
+    """Return a row of slots for each link, with 0 for missing words."""
     groups = links.groups
     # The factors separate directories and hosts from words of the same number.
     directory, host = 3 * groups["directory"][:, None], 5 * groups["host"][:, None]

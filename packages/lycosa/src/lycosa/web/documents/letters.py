@@ -197,7 +197,7 @@ def _row(row: list[_Glyph], spaced: set[int], height: float, right_to_left: bool
 
 
 def _marks(row: list[_Glyph], bases: list[_Glyph]) -> dict[int, str]:
-    """Return the marks of each letter: those next to it in the file that overlap, and those nearest to it."""
+    """Assign each mark to the overlapping letter next to it in the file, or else to the nearest letter of the line."""
     above: dict[int, str] = {}
     places = sorted((glyph.middle, glyph.number) for glyph in bases)
     behind = [glyph for glyph in row if not glyph.marks]

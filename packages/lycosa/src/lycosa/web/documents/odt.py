@@ -35,7 +35,7 @@ class _OdtReader:
     def __init__(self) -> None:
         self.flow = Flow()
         self._skipped = 0
-        self._levels: list[int] = []  # of the open paragraphs and headings
+        self._levels: list[int] = []  # heading level of each open paragraph or heading; 0 for a paragraph
 
     def start(self, namespace: str, name: str, attributes: dict[str, str]) -> None:
         if self._skipped or name in _SKIPPED:

@@ -157,7 +157,7 @@ class _PdfReader:
         return marks
 
     def _place(self, text: Any, start: int, length: int) -> tuple[float, float]:
-        """Return the lower edge of a line and its height, the smaller one of its beginning and its middle."""
+        """Return the lower edge and the height of a line: the smaller one of those at its beginning and its middle."""
         low, height = self._letters(text, start)
         _, other = self._letters(text, start + length // 2)
         return low, min(height, other) if other else height

@@ -96,7 +96,7 @@ class MarkupElement:
                 self.fields.append((element.path, element.rest, "".join(element.text)[:MAX_TEXT].strip()))
 
     def text(self, *names: str) -> str:
-        """Return the text of the first of these names that has one."""
+        """Return the first non-empty text among the child elements with these names, in the order of the names."""
         for wanted in names:
             for name, _, text in self.fields:
                 if name == wanted and text:

@@ -1,4 +1,4 @@
-"""The tables of `people.schema`. A second revision has to write them out here as they are now."""
+"""First revision: create the tables of `people.schema`. When a second one is added, copy their definitions here."""
 
 from alembic import op
 
