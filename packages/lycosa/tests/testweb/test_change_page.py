@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.change_history import COSMETICS, Block, ChangingPage, State
-from lycosa.testweb.change_page import Dress, Press
+from lycosa.testweb.change_page import ChangedPageWriter, Cosmetics
 from lycosa.testweb.page_html import Composer, TrapLink
 from lycosa.testweb.site_graph import SiteGraph
 
@@ -15,48 +15,48 @@ PAGE = ChangingPage(100, 0, GRAPH.topic(100))
 
 
 @pytest.fixture(scope="module")
-def press() -> Press:
+def writer() -> ChangedPageWriter:
     book = AddressBook(GRAPH, 0)
-    return Press(book, Composer(book))
+    return ChangedPageWriter(book, Composer(book))
 
 
-def printed(press: Press, state: State, dress: Dress | None = None) -> str:
-    sheet = press.take_apart(PAGE.page, [])
-    dress = dress or Dress((), False, "", 0, 0, (), press.book.url(PAGE.page))
-    return press.print(PAGE, state, sheet, dress)
+def html_of(writer: ChangedPageWriter, state: State, cosmetic: Cosmetics | None = None) -> str:
+    sheet = writer.take_apart(PAGE.page, [])
+    cosmetic = cosmetic or Cosmetics((), False, "", 0, 0, (), writer.book.url(PAGE.page))
+    return writer.html(PAGE, state, sheet, cosmetic)
 
 
-def first_state(press: Press) -> State:
-    count = len(press.take_apart(PAGE.page, []).body)
+def first_state(writer: ChangedPageWriter) -> State:
+    count = len(writer.take_apart(PAGE.page, []).body)
     return State(PAGE.topic, tuple(Block(0, number, PAGE.topic) for number in range(count)), count)
 
 
-def test_print_of_unchanged_page_is_original(press: Press) -> None:
-    original = press.composer.html(PAGE.page)
-    assert printed(press, first_state(press)).replace("\N{COPYRIGHT SIGN} ", "").split() == (
+def test_html_of_unchanged_page_is_original(writer: ChangedPageWriter) -> None:
+    original = writer.composer.html(PAGE.page)
+    assert html_of(writer, first_state(writer)).replace("\N{COPYRIGHT SIGN} ", "").split() == (
         original.replace("<body>", '<body id="top" class="page" dir="ltr" data-theme="light" data-version="2">').split()
     )
 
 
-def test_print_writes_new_paragraph_title_and_table(press: Press) -> None:
-    state = first_state(press)
+def test_html_writes_new_paragraph_title_and_table(writer: ChangedPageWriter) -> None:
+    state = first_state(writer)
     new = Block(3, 0, PAGE.topic)
-    html = printed(press, replace(state, blocks=(new, *state.blocks[1:]), title="New & old", table=(1, 2, 3, 4)))
-    assert f"<p>{press.paragraph(PAGE, 3, 0, PAGE.topic)}</p>" in html
+    html = html_of(writer, replace(state, blocks=(new, *state.blocks[1:]), title="New & old", table=(1, 2, 3, 4)))
+    assert f"<p>{writer.paragraph(PAGE, 3, 0, PAGE.topic)}</p>" in html
     assert "<h1>New &amp; old</h1>" in html
     assert html.count("<tr>") == 5
 
 
-def test_print_layout_wraps_but_keeps_words(press: Press) -> None:
-    state = first_state(press)
-    layouts = [printed(press, replace(state, layout=number)) for number in range(5)]
+def test_html_layout_wraps_but_keeps_words(writer: ChangedPageWriter) -> None:
+    state = first_state(writer)
+    layouts = [html_of(writer, replace(state, layout=number)) for number in range(5)]
     assert len(set(layouts)) == 5
     assert layouts[3].count("<div>") + layouts[3].count("<section>") == 2
 
 
-def test_print_cosmetics_stay_outside_main(press: Press) -> None:
-    dress = Dress(COSMETICS, False, "2024-01-01", 1234, 2, (5,), press.book.url(PAGE.page), "/feed.xml")
-    head, main, foot = (printed(press, first_state(press), dress).replace("</main>", "<main>")).split("<main>")
+def test_html_cosmetics_stay_outside_main(writer: ChangedPageWriter) -> None:
+    cosmetic = Cosmetics(COSMETICS, False, "2024-01-01", 1234, 2, (5,), writer.book.url(PAGE.page), "/feed.xml")
+    head, main, foot = (html_of(writer, first_state(writer), cosmetic).replace("</main>", "<main>")).split("<main>")
     assert "csrf-token" in head
     assert "Also today" in head
     assert "/feed.xml" in head
@@ -64,14 +64,14 @@ def test_print_cosmetics_stay_outside_main(press: Press) -> None:
     assert "views" not in main
 
 
-def test_new_page_links_back_to_parent(press: Press) -> None:
+def test_new_page_links_back_to_parent(writer: ChangedPageWriter) -> None:
     born = ChangingPage(PAGE.page, 4, PAGE.topic)
-    parts = press.newborn(born, press.take_apart(PAGE.page, []), 3)
+    parts = writer.newborn(born, writer.take_apart(PAGE.page, []), 3)
     assert len(parts.body) == 3
-    assert press.book.url(PAGE.page) in parts.related[0]
+    assert writer.book.url(PAGE.page) in parts.related[0]
     assert "canonical" not in parts.more
-    assert press.new_path(born).endswith(f"/new-{PAGE.page}-4.html")
+    assert writer.new_path(born).endswith(f"/new-{PAGE.page}-4.html")
 
 
-def test_take_apart_keeps_asides(press: Press) -> None:
-    assert "/trap" in press.take_apart(PAGE.page, [TrapLink("/trap", "a trap")]).foot
+def test_take_apart_keeps_asides(writer: ChangedPageWriter) -> None:
+    assert "/trap" in writer.take_apart(PAGE.page, [TrapLink("/trap", "a trap")]).foot

@@ -45,7 +45,7 @@ class PageParts:
 
 
 @dataclass(frozen=True, slots=True)
-class Dress:
+class Cosmetics:
     """The cosmetic parts of a page, and where they are placed."""
 
     cosmetics: tuple[str, ...]  # kinds of cosmetic parts; all are present from the beginning
@@ -58,8 +58,8 @@ class Dress:
     feed: str = ""
 
 
-class Press:
-    """Writer of changed pages."""
+class ChangedPageWriter:
+    """Writer of the HTML of changed and new pages, from the parts of an original page and its state."""
 
     def __init__(self, book: AddressBook, composer: Composer) -> None:
         self.book = book
@@ -107,30 +107,30 @@ class Press:
         around = self.graph.subject[self.graph.section(subject.page).host] if topic < 0 else None
         return paragraphs(rng, topic, 30 + int(rng.random() * 40), around)[0]
 
-    def print(self, subject: ChangingPage, state: State, sheet: PageParts, dress: Dress) -> str:
+    def html(self, subject: ChangingPage, state: State, sheet: PageParts, cosmetic: Cosmetics) -> str:
         cosmetic_counts = dict(zip(COSMETICS, state.cosmetic_counts, strict=True))
         heading = escape(state.title) or sheet.title
         charset = CHARSETS[cosmetic_counts["charset"] % len(CHARSETS)]
         head = sheet.head.replace("utf-8", charset, 1)
         more, foot = sheet.more, sheet.foot
         home = escape(self.book.url(subject.page))
-        if dress.address != home:
-            more = more.replace(f'rel="canonical" href="{home}"', f'rel="canonical" href="{dress.address}"', 1)
-        if dress.feed:
-            more += f'<link rel="alternate" type="application/atom+xml" href="{dress.feed}">\n'
-        if "token" in dress.cosmetics:
+        if cosmetic.address != home:
+            more = more.replace(f'rel="canonical" href="{home}"', f'rel="canonical" href="{cosmetic.address}"', 1)
+        if cosmetic.feed:
+            more += f'<link rel="alternate" type="application/atom+xml" href="{cosmetic.feed}">\n'
+        if "token" in cosmetic.cosmetics:
             token = f"{stir(self.graph.seed, 'token', subject, cosmetic_counts['token']):016x}"
             more += f'<meta name="csrf-token" content="{token}">\n<script nonce="{token[:8]}">var ready=1</script>\n'
             foot = f'<form action="/search"><input type="hidden" name="csrf" value="{token}"></form>\n{foot}'
-        meta = self._meta(dress)
+        meta = self._meta(cosmetic)
         foot = foot.replace("<p>", "<p>\N{COPYRIGHT SIGN} ", 1)
-        if meta and not dress.inside:
+        if meta and not cosmetic.inside:
             foot = foot.replace("</footer>", f"{meta}</footer>", 1)
-        space = _space(cosmetic_counts["whitespace"]) if "whitespace" in dress.cosmetics else ""
+        space = _space(cosmetic_counts["whitespace"]) if "whitespace" in cosmetic.cosmetics else ""
         return (
             f"{head}{heading}{sheet.site}{more}</head>\n<body{_attributes(cosmetic_counts['attributes'])}>\n{sheet.nav}"
-            f'{self._teaser(dress)}<main>\n{space}<h1>{heading}</h1>\n<p class="byline">{sheet.byline}</p>\n'
-            f"{meta if dress.inside else ''}{self._body(subject, state, sheet)}"
+            f'{self._teaser(cosmetic)}<main>\n{space}<h1>{heading}</h1>\n<p class="byline">{sheet.byline}</p>\n'
+            f"{meta if cosmetic.inside else ''}{self._body(subject, state, sheet)}"
             f"{self._table(subject, state)}"
             f"<h2>{sheet.list}</h2>\n<ul>\n{self._related(subject, state, sheet)}\n</ul>\n</main>\n{foot}"
         )
@@ -182,20 +182,20 @@ class Press:
         plain = sheet.related[:4] if state.turns % 2 else sheet.related
         return "\n".join([*added, *plain])
 
-    def _teaser(self, dress: Dress) -> str:
-        if not dress.teasers:
+    def _teaser(self, cosmetic: Cosmetics) -> str:
+        if not cosmetic.teasers:
             return ""
-        links = "\n".join(TrapLink(self.book.url(page), self.book.title(page)).html() for page in dress.teasers)
+        links = "\n".join(TrapLink(self.book.url(page), self.book.title(page)).html() for page in cosmetic.teasers)
         return f'<aside class="teaser">\n<h2>Also today</h2>\n<ul>\n{links}\n</ul>\n</aside>\n'
 
-    def _meta(self, dress: Dress) -> str:
+    def _meta(self, cosmetic: Cosmetics) -> str:
         parts = []
-        if dress.stamp:
-            parts.append(f"Last updated {dress.stamp}.")
-        if dress.views:
-            parts.append(f"{dress.views:,} views.")
-        if dress.minutes:
-            parts.append(f"Updated {dress.minutes} minute{'s' if dress.minutes > 1 else ''} ago.")
+        if cosmetic.stamp:
+            parts.append(f"Last updated {cosmetic.stamp}.")
+        if cosmetic.views:
+            parts.append(f"{cosmetic.views:,} views.")
+        if cosmetic.minutes:
+            parts.append(f"Updated {cosmetic.minutes} minute{'s' if cosmetic.minutes > 1 else ''} ago.")
         return f'<p class="meta">{" ".join(parts)}</p>\n' if parts else ""
 
     def missing(self, host: int) -> bytes:

@@ -27,7 +27,7 @@ from lycosa.testweb.change_history import (
     Process,
     State,
 )
-from lycosa.testweb.change_page import CHARSETS, Dress, PageParts, Press
+from lycosa.testweb.change_page import CHARSETS, ChangedPageWriter, Cosmetics, PageParts
 from lycosa.testweb.embedded_web import _NO_HEADERS, Web
 from lycosa.testweb.prose import TOPICS
 from lycosa.testweb.reply import ServedDocument, ServedResponse, finish
@@ -93,7 +93,7 @@ class ChangingWeb(Web):
         self.day = day
         self.key = stir(web.seed, "changing", seed)
         hosts = self._graph.host_count
-        self._press = Press(self._book, self._composer)
+        self._writer = ChangedPageWriter(self._book, self._composer)
         self._validators = [VALIDATORS[i] for i in deal(self.key, hosts, "validators", len(VALIDATORS))]
         self._sources = [SOURCES[i] for i in deal(self.key, hosts, "sources", len(SOURCES))]
         self._soft = [card == 1 for card in deal(self.key, hosts, "soft", 4)]
@@ -103,11 +103,11 @@ class ChangingWeb(Web):
         self._page = lru_cache(maxsize=16_384)(self._book.find)
 
     def process(self, url: str) -> Process:
-        """Return a page's change process, without its fate."""
+        """Return a page's change process, which excludes vanishing and moving."""
         return self.history.process(*self._known(url, self.clock()).key)
 
     def rate(self, url: str) -> float:
-        """Return the true mean number of real changes per day, without the page's fate."""
+        """Return the true mean number of real changes per day, excluding vanishing and moving."""
         return self.process(url).real
 
     def changes(self, url: str, start: float, end: float) -> list[ScriptedChange]:
@@ -236,7 +236,7 @@ class ChangingWeb(Web):
         return self._missing(host, 404) if document.status == 404 else document
 
     def _missing(self, host: int, status: int) -> ServedDocument:
-        return ServedDocument(self._press.missing(host), status=200 if self._soft[host] else status)
+        return ServedDocument(self._writer.missing(host), status=200 if self._soft[host] else status)
 
     def _redirect(self, place: _Place) -> ServedDocument:
         page, step = place.subject.page, place.step + 1
@@ -278,7 +278,7 @@ class ChangingWeb(Web):
                         yield Entry(self._address(page, step), self._modified(subject, t), self._book.title(page))
                 for birth in self.history.births(subject, t):
                     born = ChangingPage(page, birth.number, birth.topic, birth.at)
-                    title = self._press.new_title(born)
+                    title = self._writer.new_title(born)
                     yield Entry(self._new_url(page, birth), self._modified(born, t), title)
 
     def _modified(self, subject: ChangingPage, t: float) -> float:
@@ -310,13 +310,13 @@ class ChangingWeb(Web):
         subject = place.subject
         state = self.history.state(subject, t)
         process = self.history.process(*subject.key)
-        dress = self._dress(host, place, process, state, t, version)
-        html = self._press.print(subject, state, self._sheet(subject, self.port), dress)
+        cosmetic = self._cosmetics(host, place, process, state, t, version)
+        html = self._writer.html(subject, state, self._sheet(subject, self.port), cosmetic)
         charset = CHARSETS[state.cosmetic_counts[COSMETICS.index("charset")] % len(CHARSETS)]
         body = html.encode(charset, "xmlcharrefreplace")
         return replace(document, body=body, type=document.type.replace("utf-8", charset))
 
-    def _dress(self, host: int, place: _Place, process: Process, state: State, t: float, version: int) -> Dress:
+    def _cosmetics(self, host: int, place: _Place, process: Process, state: State, t: float, version: int) -> Cosmetics:
         subject, cosmetics = place.subject, process.cosmetic_edits
         cosmetic_counts = dict(zip(COSMETICS, state.cosmetic_counts, strict=True))
         code = stir(self.key, "dress", *subject.key)
@@ -334,7 +334,7 @@ class ChangingWeb(Web):
             at = self.history.origin(subject) if state.touched is None else state.touched
             stamp = datetime.fromtimestamp(self.start + 86_400 * at, UTC).strftime("%-d %B %Y, %H:%M:%S")
         shown = tuple(stir(code, "teaser", cosmetic_counts["teaser"], i) % len(self) for i in range(3))
-        return Dress(
+        return Cosmetics(
             cosmetics=cosmetics,
             inside=stir(self.key, "inside", host) % 2 == 0,
             stamp=stamp,
@@ -348,9 +348,9 @@ class ChangingWeb(Web):
     def _make_sheet(self, subject: ChangingPage, port: int) -> PageParts:
         """Return the parts of a page; links contain the port, so it is part of the cache key."""
         if subject.part == 0:
-            return self._press.take_apart(subject.page, self._trap_links.asides(subject.page))
+            return self._writer.take_apart(subject.page, self._trap_links.asides(subject.page))
         parent = self._sheet(self._clean_subject(subject.page), port)
-        return self._press.newborn(subject, parent, 3 + stir(self.key, "length", *subject.key) % 4)
+        return self._writer.newborn(subject, parent, 3 + stir(self.key, "length", *subject.key) % 4)
 
     def _beginning(self, subject: ChangingPage) -> tuple[int, str]:
         sheet = self._sheet(subject, self.port)
@@ -382,7 +382,7 @@ class ChangingWeb(Web):
         if match and (page := int(match[1])) < self._graph.pages and self._graph.section(page).host == host:
             for birth in self.history.births(self._clean_subject(page), t):
                 born = ChangingPage(page, birth.number, birth.topic, birth.at)
-                if birth.number == int(match[2]) and self._press.new_path(born) == path:
+                if birth.number == int(match[2]) and self._writer.new_path(born) == path:
                     return _Place(born)
         return None
 
@@ -415,7 +415,7 @@ class ChangingWeb(Web):
 
     def _new_url(self, page: int, birth: Birth) -> str:
         base = self._book.base(self._graph.names[self._graph.section(page).host])
-        return base + self._press.new_path(ChangingPage(page, birth.number, birth.topic))
+        return base + self._writer.new_path(ChangingPage(page, birth.number, birth.topic))
 
 
 # Behaviour of hosts: their validators, sitemaps and feeds, and how truthful these are. Each is dealt like cards, so
