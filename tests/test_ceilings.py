@@ -61,7 +61,7 @@ def test_walk_is_below_ceilings() -> None:
         ),
     ],
 )
-def test_excesses_of_figures_and_ceilings(
+def test_excesses_name_figures_above_ceilings(
     figures: dict[str, float], ceilings: dict[str, float], expected: list[str]
 ) -> None:
     assert expected == excesses("lines", figures, ceilings)

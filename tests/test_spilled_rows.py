@@ -180,7 +180,7 @@ def test_page_data_in_file_gives_same_crawl(tmp_path: Path, monkeypatch: pytest.
     assert found[0] == found[1]
 
 
-def test_why_of_spilled_row(tmp_path: Path) -> None:
+def test_why_explains_spilled_row(tmp_path: Path) -> None:
     place = tmp_path / "crawl"
     live, _ = crawled(place, 30, (40,), budget=PAGES)
     before = (place / SPILLED).read_bytes()

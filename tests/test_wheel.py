@@ -117,7 +117,7 @@ def test_base_install_is_small(wheel: Path) -> None:
     assert on_disk <= BASE_DISK
 
 
-def test_demo_with_base_dependencies_only(wheel: Path, tmp_path: Path) -> None:
+def test_demo_needs_base_dependencies_only(wheel: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(site)
     names: set[str] = set()
@@ -164,7 +164,7 @@ def _base(wheel: Path) -> list[str]:
     return [line for line in re.findall(r"^Requires-Dist: (.+)$", told, re.MULTILINE) if "extra ==" not in line]
 
 
-def test_crawl_from_installed_wheel(environment: Environment, tmp_path: Path) -> None:
+def test_crawl_runs_from_installed_wheel(environment: Environment, tmp_path: Path) -> None:
     lycosa = environment("lycosa") / "lycosa"
     assert "harvest rate" in _run(lycosa, "demo", "--budget", "30", cwd=tmp_path)
     assert [] == json.loads(_run(lycosa, "plugins", "--json", cwd=tmp_path))
@@ -192,7 +192,7 @@ def test_lab_run_from_installed_wheel(environment: Environment, tmp_path: Path) 
     assert (tmp_path / "lab" / "report" / "index.html").is_file()
 
 
-def test_server_from_installed_wheel(environment: Environment, tmp_path: Path) -> None:
+def test_server_runs_from_installed_wheel(environment: Environment, tmp_path: Path) -> None:
     command = [environment("lycosa-server") / "lycosa", "serve", "data", "--port", "0"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
@@ -208,7 +208,7 @@ def test_server_from_installed_wheel(environment: Environment, tmp_path: Path) -
     assert 0 == server.returncode
 
 
-def test_cluster_crawl_from_installed_wheels(environment: Environment, tmp_path: Path) -> None:
+def test_cluster_crawl_runs_from_installed_wheels(environment: Environment, tmp_path: Path) -> None:
     lycosa = environment("lycosa-cluster") / "lycosa"
     with serve(Web(pages=200, hosts=10, traps=()), record=False) as server:
         words = ["coral reef", "--seed", next(server.web.urls()), "--allow-network", "127.0.0.0/8", "--delay", "0"]
@@ -217,7 +217,7 @@ def test_cluster_crawl_from_installed_wheels(environment: Environment, tmp_path:
     assert (20, 2) == (told["pages"], told["shards"])
 
 
-def test_scrapy_crawl_from_installed_wheel(environment: Environment, tmp_path: Path) -> None:
+def test_scrapy_crawl_runs_from_installed_wheel(environment: Environment, tmp_path: Path) -> None:
     programs = environment("lycosa-scrapy")
     settings = {
         "SCHEDULER": "lycosa_scrapy.scheduler.Scheduler",

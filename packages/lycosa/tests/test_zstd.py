@@ -31,7 +31,7 @@ def test_decompress_refuses_damaged_content() -> None:
         zstd.decompress(bytes(frame), len(DATA))
 
 
-def test_compress_in_several_threads() -> None:
+def test_compress_works_in_several_threads() -> None:
     with ThreadPoolExecutor(4) as pool:
         frames = list(pool.map(zstd.compress, [DATA] * 16))
     assert {DATA} == {zstd.decompress(frame, len(DATA)) for frame in frames}

@@ -31,7 +31,7 @@ def test_read_warc_rows_have_decompressed_body_and_text(tmp_path: Path) -> None:
     assert (row["date"].isoformat(), row["warc_file"]) == ("2026-03-01T00:00:00+00:00", "a.warc.gz")
 
 
-def test_read_warc_rows_without_text(tmp_path: Path) -> None:
+def test_read_warc_without_text_leaves_text_columns_empty(tmp_path: Path) -> None:
     (row,) = rows(write(tmp_path / "a.warc.gz", record("http://a.example/", http_answer(HTML))), text=False)
     assert (row["body"], row["title"], row["text"]) == (HTML, "", "")
 

@@ -18,7 +18,7 @@ from lycosa_cluster.reaching import MAX_SHARDS, ClusterTarget, check_cluster
         ("10.0.0.5:6379", "10.0.0.5:6379", 0),
     ],
 )
-def test_parse_valid_targets(text: str, address: str, shards: int) -> None:
+def test_parse_returns_address_and_shards(text: str, address: str, shards: int) -> None:
     assert ClusterTarget.parse(text) == ClusterTarget(address, shards)
 
 

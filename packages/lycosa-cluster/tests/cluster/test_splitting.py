@@ -69,7 +69,7 @@ def test_merge_new_marks_duplicates_across_shards(tmp_path: Path) -> None:
         other.close()
 
 
-def test_split_empty_crawl_and_interrupted_replacement(tmp_path: Path) -> None:
+def test_split_accepts_empty_crawl_and_interrupted_replacement(tmp_path: Path) -> None:
     log, running = SqliteLog(tmp_path / NAME), ClusterCrawl.__new__(ClusterCrawl)
     running.path, running.notes = tmp_path, []
     for shards in (2, 3, 2):

@@ -14,7 +14,7 @@ def test_load_npy_file_returns_none(tmp_path: Path) -> None:
     assert load(tmp_path / "a.npz") is None
 
 
-def test_code_digest_of_user_code_and_files(tmp_path: Path, own: Callable[[str], str]) -> None:
+def test_code_digest_depends_on_user_code_and_files(tmp_path: Path, own: Callable[[str], str]) -> None:
     file = tmp_path / "a.tsv"
     file.write_text("one")
     first = code_digest(f"rules,file={file}")

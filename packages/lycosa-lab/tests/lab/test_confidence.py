@@ -28,7 +28,7 @@ def test_interval_of_one_unit_is_nan() -> None:
     assert () == curve("it", [1, 2], [[1.0, 2.0]]).low
 
 
-def test_interval_of_two_units() -> None:
+def test_interval_of_two_units_is_their_range() -> None:
     """Samples of two units, 0 and 1, have the means 0, 1/2, 1/2 and 1: a quarter of them at either end."""
     assert (0.0, 1.0) == interval([0, 1])[1:3]
 
@@ -83,7 +83,7 @@ def test_interval_contains_mean_within_values(values: list[float]) -> None:
 
 
 @pytest.mark.parametrize(("units", "least", "most"), [(5, 0.78, 0.90), (20, 0.89, 0.97)])
-def test_interval_coverage_of_normal_samples(units: int, least: float, most: float) -> None:
+def test_interval_covers_mean_of_normal_samples(units: int, least: float, most: float) -> None:
     """About 85 % (5 units) and 93 % (20 units) of the intervals contain the true mean, 0."""
     dice = np.random.default_rng(units)
     drawn = dice.normal(size=(300, units))
@@ -91,7 +91,7 @@ def test_interval_coverage_of_normal_samples(units: int, least: float, most: flo
     assert least <= np.mean(held) <= most
 
 
-def test_interval_coverage_with_groups() -> None:
+def test_interval_with_groups_covers_more_than_without() -> None:
     """With 12 different topics and 3 seed sets each, a single level of resampling would underestimate the interval."""
     dice = np.random.default_rng(5)
     groups = np.repeat(np.arange(12), 3).tolist()
@@ -163,7 +163,7 @@ def test_holm_between_p_and_bonferroni(values: list[float]) -> None:
     assert sorted(output) == [output[place] for place in np.argsort(values, kind="stable")]
 
 
-def test_corrected_two_comparisons() -> None:
+def test_corrected_doubles_p_of_two_comparisons() -> None:
     """Six units with one strategy better in all have p 2 / 64, times 2 for two comparisons."""
     better, same, base = [2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6]
     output = corrected({name: paired(own, base) for name, own in (("better", better), ("same", same))})

@@ -23,7 +23,7 @@ def test_page_has_recorded_content(tmp_path: Path) -> None:
     assert ["coral", "reef"] == [index.stems[n] for n in index.terms(1).ids.tolist()][-2:]
 
 
-def test_sizes_of_branches(tmp_path: Path) -> None:
+def test_sizes_count_pages_of_branches_once(tmp_path: Path) -> None:
     classes = (["a/b", "a/c"], ["a"], ["a-b", "a/b/c"], ["a0", "ab"], [])
     pages = [RecordedPage(f"http://x/{n}", Page("ok", marked="w"), classes=names) for n, names in enumerate(classes)]
     index = write_index(pages, tmp_path / "i", source="test")

@@ -13,7 +13,7 @@ from lycosa_lab.index_writer import RecordedPage, write_index
 from places import CORPORA
 
 
-def test_corpus_statistics_of_two_cycles() -> None:
+def test_corpus_statistics_of_two_cycles_by_hand() -> None:
     links = {"a": ["b"], "b": ["a", "c"], "c": ["d"], "d": ["e", "lone"], "e": ["c"]}
     found = corpus_statistics(CorpusIndex.of(links, score={"c": 1.0}))
     assert (6, 7, 1) == tuple(found[key] for key in ("pages", "children", "scored"))
@@ -42,7 +42,7 @@ def test_corpus_statistics_same_topic_links_with_base_rate(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not CORPORA.is_dir(), reason="the real corpora are not here")
-def test_corpus_statistics_of_wikispeedia_a(tmp_path: Path) -> None:
+def test_corpus_statistics_match_wikispeedia(tmp_path: Path) -> None:
     warc = tmp_path / "wikispeedia.warc.gz"
     warc.symlink_to(CORPORA / warc.name)  # files written next to the archive go to tmp_path
     others = ["/wp/index/", *(f"/wp/{letter}/" for letter in "bcdefghijklmnopqrstuvwxyz")]

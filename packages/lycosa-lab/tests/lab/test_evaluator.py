@@ -90,7 +90,7 @@ def test_max_similarities_in_weighs_rare_words_more(crawled: CorpusIndex) -> Non
     assert done[1] < plain[1] < done[0] == 1.0
 
 
-def test_max_similarities_in_by_node_numbers(crawled: CorpusIndex) -> None:
+def test_max_similarities_in_accepts_node_numbers(crawled: CorpusIndex) -> None:
     output = max_similarities_in(crawled, [1, 2], BACKGROUND)
     assert [3 / math.sqrt(6 * 2), 1.0, 1.0, 3 / math.sqrt(10 * 2)] == pytest.approx(output.tolist(), abs=1e-6)
     with raises_input_error("no-text"):
@@ -133,7 +133,7 @@ def test_max_similarities_equals_all_pairs(pages: list[dict[int, int]], relevant
 
 
 @pytest.mark.paper("batsakis-evaluator")
-def test_evaluate_findings_table_and_curves(crawled: CorpusIndex, good: CorpusIndex) -> None:
+def test_evaluate_returns_table_curves_and_summary(crawled: CorpusIndex, good: CorpusIndex) -> None:
     findings = evaluate(crawled, good, background=BACKGROUND)
     table, harvest, similarity = findings.parts
     assert ("evaluation-table", 4) == (table.key, len(table.rows))  # type: ignore[union-attr]

@@ -33,7 +33,7 @@ def test_load_default_name_is_file_name(tmp_path: Path) -> None:
     assert Experiment.load(written(tmp_path, PLAIN.partition("\n")[2])).name == "mine"
 
 
-def test_load_corpus_relative_to_file(tmp_path: Path) -> None:
+def test_load_resolves_corpus_relative_to_file(tmp_path: Path) -> None:
     assert Experiment.load(written(tmp_path, PLAIN)).corpus == "my.index"
     (tmp_path / "my.index").mkdir()
     assert Experiment.load(written(tmp_path, PLAIN)).corpus == str(tmp_path / "my.index")

@@ -198,7 +198,7 @@ def test_run_retries_forfeited_trials(tmp_path: Path) -> None:
     assert ours == theirs
 
 
-def test_shown_value_too_deep_for_json() -> None:
+def test_quoted_replaces_values_too_deep_for_json() -> None:
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]

@@ -61,7 +61,7 @@ def test_compare_omits_nan():
     assert (HOLDS, True) == (found.verdict, "have nothing to compare in 4 of 16 trials" in found.evidence)
 
 
-def test_compare_with_and_without_maximum():
+def test_compare_is_untested_at_maximum():
     assert HOLDS == compare(LOW * 100 + 10, LOW * 100, TOPICS, maximum=math.inf, digits=1).verdict
     assert UNTESTED == compare(LOW + 0.1, LOW, TOPICS, maximum=LOW).verdict  # the maximum of every trial is reached
 
@@ -76,7 +76,7 @@ def test_compare_names_crossing_of_curves():
     assert "cross" not in compare(one, one - 0.1, TOPICS, maximum=1, budgets=[10, 20, 30]).evidence
 
 
-def test_combine_rulings_of_all_verdicts():
+def test_combine_rulings_prefers_failures_to_untested():
     every = [Ruling(HOLDS, "a"), Ruling(UNTESTED, "b"), Ruling(FAILS, "a")]
     assert [HOLDS, UNTESTED, FAILS] == [combine_rulings(every[:count]).verdict for count in (1, 2, 3)]
     assert (UNTESTED, "a\nb") == (combine_rulings([]).verdict, combine_rulings(every).evidence)

@@ -60,7 +60,7 @@ def test_write_index_redirect_loops_are_dead(tmp_path: Path) -> None:
     assert (1, 3, 0) == (len(index), index.facts["dead"], len(index.child))
 
 
-def test_write_index_fingerprint_of_content(tmp_path: Path) -> None:
+def test_write_index_fingerprint_depends_on_content(tmp_path: Path) -> None:
     prints = [
         write_index(pages, tmp_path / str(n), source=f"source {n}", labels=labels).fingerprint
         for n, (pages, labels) in enumerate(

@@ -61,7 +61,7 @@ def same(one: Judgements, other: Judgements) -> bool:
     )
 
 
-def test_judgements_for_words(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
+def test_judgements_for_words_by_hand(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
     """With idf=none, cos(coral, coral reef) = 1 / sqrt 2; for a child the better of its two anchors counts."""
     index, subject = reefs
     guide = judgements_for(index, subject, "words", "vector,idf=none")
@@ -72,13 +72,13 @@ def test_judgements_for_words(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
     assert ["context", "url"] == sorted(guide.facets)
 
 
-def test_judgements_for_examples(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
+def test_judgements_for_examples_by_hand(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
     index, subject = reefs
     guide = judgements_for(index, subject, "examples")
     assert [1.0, 0.5, 0.0] == guide.relevance.round(3).tolist()
 
 
-def test_judgements_for_model(web: CorpusIndex, tmp_path: Path) -> None:
+def test_judgements_for_model_agree_with_labels(web: CorpusIndex, tmp_path: Path) -> None:
     index = web
     (subject,) = subjects_of(index, ["cooking"])
     subject = prepare(index, subject, ["model"], tmp_path)
@@ -133,7 +133,7 @@ def test_learning_reason_is_empty_for_static_judges(judge: str, monkeypatch: pyt
     assert "" == learning_reason(judge)
 
 
-def test_judgements_for_score() -> None:
+def test_judgements_for_score_equal_scores() -> None:
     index = CorpusIndex.of({"a": ["b"]}, score={"b": 0.5}, alpha={("a", "b"): 0.25})
     (subject,) = subjects_of(index)
     guide = judgements_for(index, subject, "score")

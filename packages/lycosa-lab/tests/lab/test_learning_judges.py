@@ -113,7 +113,7 @@ def test_simulate_passes_model_updates_to_strategy(web: CorpusIndex, readings: C
     assert all(len(nodes) == len(relevances_now) for nodes, relevances_now in calls)
 
 
-def test_learning_judgements_relevance_of_all_pages(web: CorpusIndex, readings: CorpusReadings) -> None:
+def test_learning_judgements_separate_relevant_pages(web: CorpusIndex, readings: CorpusReadings) -> None:
     (subject,) = subjects_of(web, ["cooking"])
     relevance, relevant = (
         learning_judgements(web, subject, "words", "probability", readings).relevance,
@@ -133,7 +133,9 @@ def test_crawl_words_are_numbered_in_crawl_order(web: CorpusIndex, readings: Cor
         assert ours.id_of == fresh.id_of
 
 
-def test_corpus_readings_cached_file(web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_corpus_readings_rebuild_damaged_cache(
+    web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = CorpusReadings.of(web, tmp_path)
     (file,) = (tmp_path / "readings").iterdir()
     whole = file.read_bytes()

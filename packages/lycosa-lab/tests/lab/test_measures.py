@@ -74,7 +74,7 @@ def test_recall_without_targets_is_nan() -> None:
 
 
 @pytest.mark.paper("otie-harvest-rate")
-def test_harvest_and_area_of_exhausted_crawl() -> None:
+def test_harvest_counts_fetched_pages_and_area_whole_budget() -> None:
     stops, goes_on = [1, 1], [1, 1, 0, 0]
     assert [1.0] == harvest(stops, [4]).tolist()  # over the 2 pages that it fetched
     assert [0.5] == harvest(goes_on, [4]).tolist()
@@ -121,7 +121,7 @@ def test_precision_distance_is_moving_mean() -> None:
 
 
 @pytest.mark.paper("rules-exclusive")
-def test_overlap_and_exclusive_harvest() -> None:
+def test_overlap_and_exclusive_harvest_by_hand() -> None:
     """Overlap is common pages / mean number of pages: 1 / 3 for crawls of 4 and 2 pages with one in common."""
     a, b = np.array([0, 1, 2, 3]), np.array([3, 4])
     assert 1 / 3 == overlap(a, b) == overlap(b, a)

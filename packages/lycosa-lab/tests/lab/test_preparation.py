@@ -108,7 +108,9 @@ def test_prepare_cache_depends_on_seed_and_examples(web: CorpusIndex, tmp_path: 
     assert first.model != prepare(web, replace(subject, examples=subject.examples[:1]), ["model"], tmp_path).model
 
 
-def test_prepare_concurrent_processes(web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prepare_uses_result_of_faster_process(
+    web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (subject,) = subjects_of(web, ["music"])
     make, others = preparing._model, []
 
@@ -143,7 +145,7 @@ def test_prepare_names_need_not_be_urls(tmp_path: Path) -> None:
     assert -1 == node_of("http://elsewhere.example/")
 
 
-def test_prepare_model_of_one_labelled_class(web_pages: list[RecordedPage], tmp_path: Path) -> None:
+def test_prepare_model_separates_unlabelled_pages(web_pages: list[RecordedPage], tmp_path: Path) -> None:
     pages = [
         replace(page, classes=[name for name in page.classes if name.startswith("cooking/")]) for page in web_pages
     ]

@@ -91,7 +91,7 @@ def test_subjects_of_no_class_of_size_lists_sizes(tmp_path: Path) -> None:
         subjects_of(index)
 
 
-def test_subjects_of_graph_with_scores() -> None:
+def test_subjects_of_graph_are_its_scores() -> None:
     index = CorpusIndex.of({"a": ["b"]}, score={"b": 0.5})
     (subject,) = subjects_of(index)
     assert ("score", [0.0, 0.5], "scores of the graph") == (subject.name, subject.truth.tolist(), subject.truth_by)

@@ -27,7 +27,7 @@ def fair(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> ExperimentRe
     return run(paged(corpus), tmp_path_factory.mktemp("fair"), workers=1)
 
 
-def test_findings_tables_curves_and_settings(fair: ExperimentResults) -> None:
+def test_findings_have_tables_curves_and_settings(fair: ExperimentResults) -> None:
     results = fair
     found = findings(results)
     assert ["pages-harvest", "pages-curves", "pages-end", "pages-subjects"] == [part.key for part in found.parts]
@@ -69,7 +69,7 @@ def test_differences_paired_by_topic_and_seed_set(fair: ExperimentResults) -> No
         assert (2, True) == (apart.n, apart.low <= apart.mean <= apart.high)
 
 
-def test_differences_to_another_experiment(fair: ExperimentResults, tmp_path: Path) -> None:
+def test_differences_compare_with_another_experiment(fair: ExperimentResults, tmp_path: Path) -> None:
     fair.write_tables(tmp_path)
     before = read_rows(tmp_path, fair.index.fingerprint)
     assert [] == unpaired(fair, "there", before)

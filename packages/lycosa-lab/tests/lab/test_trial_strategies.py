@@ -122,7 +122,7 @@ def test_make_trial_strategy_without_training_is_error(hunted: tuple[CorpusIndex
         make_trial_strategy("rules", index, subject, words, budget=9, random_seed=0)
 
 
-def test_needs_of_strategies_and_arms() -> None:
+def test_needs_include_those_of_arms() -> None:
     assert {"browsing"} == needs("hmm") == needs("hybrid-anchor,batch=4")
     assert {"model", "rules"} == needs("rules")
     assert {"browsing", "model", "rules"} == needs("mab_epsilon,arms=hmm+rules+fl_n")
@@ -131,7 +131,7 @@ def test_needs_of_strategies_and_arms() -> None:
     assert set() == needs("hmm,file=mine") == needs("mab_var") == needs("ehrig") == needs("oracle")
 
 
-def test_input_group_of_every_strategy() -> None:
+def test_input_group_is_known_for_every_strategy() -> None:
     for name in STRATEGIES:
         for output in ("words", "examples", "model", "score"):
             assert input_group(name, output) in GROUPS
@@ -150,7 +150,7 @@ def test_input_group_of_every_strategy() -> None:
         input_group("best-first", "rumours")
 
 
-def test_wants_of_strategies() -> None:
+def test_wants_are_those_of_strategies_and_arms() -> None:
     assert () == wants(["best-first", "fl_n"])
     assert ("context", "context_score", "url") == wants(["otie", "mab_var,arms=fl_n+link-score"])
     assert () == wants(["mab_var"])  # its arms are those of the paper

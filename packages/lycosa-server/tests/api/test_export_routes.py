@@ -42,7 +42,7 @@ def _crawled(site: SiteUnderTest, client: TestClient) -> tuple[str, str, Revisit
     return interest, crawl, made
 
 
-def test_export_everything_of_person(site: SiteUnderTest) -> None:
+def test_export_everything_is_zip_of_rows_and_pages(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     interest, _, made = _crawled(site, ada)
     archive = next((made.path / "archive").glob("*.warc.gz*"))
@@ -66,7 +66,7 @@ def test_export_everything_of_person(site: SiteUnderTest) -> None:
     assert "account exported" in [row["action"] for row in site.database.rows("SELECT action FROM audit")]
 
 
-def test_export_interest_and_crawl(site: SiteUnderTest) -> None:
+def test_export_interest_is_for_owner_only(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     interest, crawl, made = _crawled(site, ada)
     made.close()

@@ -25,7 +25,7 @@ def _send(client: TestClient, body: bytes, name: str = "file") -> dict[str, obje
     return data
 
 
-def test_read_file_all_formats(site: SiteUnderTest) -> None:
+def test_read_file_reads_all_formats(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reef = {"url": "https://reefs.example/a", "title": "Why corals bleach"}
     assert {"form": "bookmarks", "urls": [reef], "skipped": 1, "note": ""} == _send(ada, BOOKMARKS)

@@ -80,7 +80,7 @@ def seqs(text: str) -> list[int]:
     return [data["seq"] for name, data, _ in parsed(text) if name == "visit"]
 
 
-def test_progress_of_running_crawl(world: CrawlOnSite) -> None:
+def test_progress_of_running_crawl_has_live_state_and_curve(world: CrawlOnSite) -> None:
     world.site.clock.now = EPOCH + 20
     host = {"host": "reef.test", "ready_at": EPOCH + 21.5, "why": "its delay", "in_flight": 0, "waiting": 3}
     say(world, hosts=[host, {"host": "new.test", "ready_at": None, "why": "", "in_flight": 1, "waiting": 0}])

@@ -169,7 +169,7 @@ def test_settings_refuse_models_of_wrong_kind(site: SiteUnderTest, tmp_path: Pat
     assert {"rules", "browsing"} == {each["model"] for each in ada.get(f"{API}/strategies").json()} - {""}
 
 
-def test_upload_of_web_directory_dump(site: SiteUnderTest) -> None:
+def test_upload_converts_web_directory_dump(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     page = '<ExternalPage about="http://late.example/"><topic>Top/Arts/Opera</topic></ExternalPage>'
     dump = f'<?xml version="1.0"?>\n<RDF xmlns="http://dmoz.org/rdf/">{page}</RDF>'.encode()

@@ -212,7 +212,7 @@ def test_help_fits_width(command: Command) -> None:
         assert set() == narrow - wide
 
 
-def test_bash_completion_script(tmp_path: Path) -> None:
+def test_bash_completion_script_completes_commands(tmp_path: Path) -> None:
     script = (
         'eval "$(lycosa --show-completion)"\nCOMP_WORDS=(lycosa s)\nCOMP_CWORD=1\n_lycosa_completion lycosa\n'
         'printf "%s\\n" "${COMPREPLY[@]}"\ncomplete -p lycosa'

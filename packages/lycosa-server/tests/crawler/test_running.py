@@ -88,7 +88,7 @@ def test_labels_override_any_threshold(plain: CrawlOnSite) -> None:
         assert data["total"] == data["estimate"]["relevant"]
 
 
-def test_export_with_threshold(plain: CrawlOnSite) -> None:
+def test_export_applies_given_threshold(plain: CrawlOnSite) -> None:
     for threshold, expected in ((0.7, [CORAL]), (0.2, [CORAL, SPONGE])):
         lines = plain.client.get(f"{API}/crawls/{plain.crawl}/export", params={"threshold": threshold}).text
         assert expected == [json.loads(line)["url"] for line in lines.splitlines()]
@@ -174,7 +174,7 @@ def test_threshold_is_saved_and_applied(site: SiteUnderTest) -> None:
     assert 422 == ada.patch(f"{API}/interests/{reefs}", json={"threshold": -1}).status_code
 
 
-def test_judge_again_by_new_words(site: SiteUnderTest) -> None:
+def test_judge_again_applies_new_words_on_request(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     reefs = make_interest(ada, words="coral lagoon")
     path = crawled(site, reefs, reefs_and_trains(), words="coral lagoon")

@@ -90,7 +90,7 @@ def test_create_of_many_at_once_makes_one(database: Database) -> None:
     assert ["queued", *["taken"] * 7] == answers
 
 
-def test_pause_queued_and_running(database: Database) -> None:
+def test_pause_stops_queued_and_running_crawls(database: Database) -> None:
     crawl = new(database)
     assert "paused" == crawls.pause(database, crawl)["state"]
     assert not crawls.take(database, NOW, crawl)

@@ -130,7 +130,7 @@ def test_rows_accepts_lists_after_in(database: Database) -> None:
     assert [] == database.rows(statement, some=[])
 
 
-def test_close_during_statement_of_another_thread(tmp_path: Path) -> None:
+def test_close_does_not_break_statement_of_another_thread(tmp_path: Path) -> None:
     database = Database(tmp_path / "d.sqlite")
     running, go_on, answers = threading.Event(), threading.Event(), list[object]()
 

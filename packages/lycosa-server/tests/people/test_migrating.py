@@ -123,7 +123,7 @@ print(revision(database))
 """
 
 
-def test_migrate_of_two_processes_at_once(database_address: str) -> None:
+def test_migrate_by_two_processes_at_once_succeeds(database_address: str) -> None:
     Database(database_address).close()
     command = [sys.executable, "-c", CONCURRENT, database_address]
     both = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]

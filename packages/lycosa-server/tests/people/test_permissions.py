@@ -10,7 +10,7 @@ from lycosa_server.people.permissions import Forbidden, NotFound, crawl_for, int
 from people_maker import NOW, crawl, interest, person
 
 
-def test_interest_for_owner_sharer_and_others(database: Database) -> None:
+def test_interest_for_returns_mode_of_owner_and_guest_only(database: Database) -> None:
     ada, bob, eve = person(database, "Ada"), person(database, "Bob"), person(database, "Eve")
     row = database.get("interest", interest(database, ada)) or {}
     sharing.share(database, NOW, row, "Ada", "Bob", "edit")

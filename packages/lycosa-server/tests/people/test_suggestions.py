@@ -46,7 +46,7 @@ def test_suggest_seeds_skips_refused_and_known_hubs() -> None:
     assert [] == suggest_seeds([no, seed, *liked], *links, left_out={"http://s.example/seed"})
 
 
-def test_suggest_seeds_host_with_half_liked_pages() -> None:
+def test_suggest_seeds_includes_host_with_half_liked_pages() -> None:
     pages = [page("1", True), page("2", True), page("3"), page("4")]
     pages += [page(str(n), n < 2, host="b.example") for n in range(5)]
     none = linked(*([] for _ in pages))

@@ -75,7 +75,7 @@ def test_restore_returns_everything(database_address: str, tmp_path: Path) -> No
         assert ["https://a.example/"] == [event.node for event in log if isinstance(event, Visit)]
 
 
-def test_restore_into_either_database(database_address: str, tmp_path: Path) -> None:
+def test_restore_into_either_database_returns_all_rows(database_address: str, tmp_path: Path) -> None:
     settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
     before = everything(database)
     write_backup(settings, database, tmp_path / "b.tar")

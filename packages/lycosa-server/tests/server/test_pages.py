@@ -78,7 +78,7 @@ def test_unknown_pages_are_html_or_json(site: SiteUnderTest) -> None:
         assert (404, {"detail": "Not Found"}) == (answer.status_code, answer.json())
 
 
-def test_pages_during_database_outage(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_503_during_database_outage(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     client = site.sign_up("ada")
 
     def away(*_: object, **__: object) -> None:

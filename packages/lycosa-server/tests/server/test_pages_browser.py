@@ -479,7 +479,7 @@ def asks_twice(site: SiteUnderTest, seen: Crawled, interest: str) -> None:
     seen.page.unroute_all()
 
 
-def test_browser_create_and_edit_interest(visit: Any, tmp_path: Path, complaints: list[str]) -> None:
+def test_browser_creates_and_edits_interest(visit: Any, tmp_path: Path, complaints: list[str]) -> None:
     page = visit("maker")
     page.goto("/interests/new")
     page.locator("input[name=preferences]").first.wait_for()
@@ -525,7 +525,7 @@ def test_browser_create_and_edit_interest(visit: Any, tmp_path: Path, complaints
     assert [] == complaints
 
 
-def test_browser_keyboard_navigation(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+def test_browser_keyboard_reaches_all_controls(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     page = visit("typist", "admin")
     person = site.database.row("SELECT id FROM person WHERE name = :name", name="typist")
     assert person is not None
@@ -561,7 +561,7 @@ def test_browser_keyboard_navigation(visit: Any, site: SiteUnderTest, complaints
     assert [] == complaints
 
 
-def test_browser_account_page(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+def test_browser_changes_account_settings(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     page = visit("leaver")
     page.goto("/account")
     page.get_by_text("this one").wait_for()
@@ -589,7 +589,7 @@ def test_browser_account_page(visit: Any, site: SiteUnderTest, complaints: list[
     assert None is site.database.row("SELECT id FROM person WHERE name = :name", name="leaver")
 
 
-def test_browser_suspend_account(visit: Any, complaints: list[str]) -> None:
+def test_browser_suspends_account_after_confirmation(visit: Any, complaints: list[str]) -> None:
     admin, guest = visit("host", "admin"), visit("Guest")
     admin.goto("/admin")
     admin.get_by_role("button", name="Suspend Guest").click()

@@ -75,7 +75,7 @@ def whole(data: Path, body: dict[str, Any]) -> None:
     assert found == body["relevant"] > 0
 
 
-def test_kill_each_process_and_database(tmp_path: Path, web: Server) -> None:
+def test_server_survives_kill_of_each_process_and_database(tmp_path: Path, web: Server) -> None:
     data = tmp_path / "data"
     place = Path(mkdtemp(prefix="lycosa-"))
     place.chmod(0o755)

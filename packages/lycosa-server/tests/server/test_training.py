@@ -83,7 +83,7 @@ def test_train_on_labels_and_opened_pages(crawl: CrawlOnSite, monkeypatch: pytes
 
 
 @pytest.mark.paper("rules-marking")
-def test_train_on_selected_topics(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_train_uses_selected_topics(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         f"http://reef.test/{kind}{n}\t{topic}"
         for kind, topic in (("reef", "Sea/Reefs"), ("rail", "Rail"))

@@ -147,7 +147,7 @@ def test_changes_since_last_lists_new_changes_only(crawl: Path, capsys: pytest.C
     assert said(capsys, crawl, since="LAST").startswith("Nothing changed since 2023-11-15 08:13 UTC.\n")
 
 
-def test_changes_since_last_with_invalid_position_file(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_since_last_rejects_invalid_position_file(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (crawl / MARK).write_text("{}")
     with pytest.raises(StoreError, match="delete it"):
         changes(crawl, since="last")
@@ -163,7 +163,7 @@ def test_changes_since_last_with_invalid_position_file(crawl: Path, capsys: pyte
     "mark",
     ['{"seq": 1e400, "at": 3}', '{"seq": 3, "at": 1e300}', '{"seq": 3, "at": NaN}', '{"seq": 3, "at": -1e18}', "[]"],
 )
-def test_changes_since_last_out_of_range(crawl: Path, mark: str) -> None:
+def test_changes_since_last_rejects_position_out_of_range(crawl: Path, mark: str) -> None:
     (crawl / MARK).write_text(mark)
     with pytest.raises(StoreError, match="delete it"):
         changes(crawl, since="last")
@@ -211,7 +211,7 @@ def test_changes_writes_atom_file(crawl: Path, capsys: pytest.CaptureFixture[str
         ("1d 2h", NOW - 26 * HOUR),
     ],
 )
-def test_parse_time(told: str, expected: float) -> None:
+def test_parse_time_returns_seconds_since_epoch(told: str, expected: float) -> None:
     assert expected == parse_time(told, NOW)
 
 

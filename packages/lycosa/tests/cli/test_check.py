@@ -18,7 +18,7 @@ def _crawl(path: Path) -> Path:
     return path
 
 
-def test_check_sound_crawl(tmp_path: Path, command: Command) -> None:
+def test_check_sound_crawl_reports_no_faults(tmp_path: Path, command: Command) -> None:
     crawl = _crawl(tmp_path / "crawl")
     text = command.out("check", crawl)
     assert f"{crawl}: 3 events; nothing is wrong" in text

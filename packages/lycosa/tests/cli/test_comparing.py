@@ -158,7 +158,9 @@ def test_lines_fit_terminal(reefs: Path, shown: Any, columns: int) -> None:
         ("3", "1", (3, 1)),
     ],
 )
-def test_versions_by_number_or_time(reefs: Path, shown: Any, from_: str, to: str, pair: tuple[int, int]) -> None:
+def test_versions_are_selected_by_number_or_time(
+    reefs: Path, shown: Any, from_: str, to: str, pair: tuple[int, int]
+) -> None:
     told = json.loads(shown(reefs, from_=from_, to=to, json=True))
     assert pair == (told["from"]["number"], told["to"]["number"])
 
@@ -197,7 +199,7 @@ def test_json_rows_that_differ(reefs: Path, shown: Any) -> None:
     assert ["changed", "added"] == [row["state"] for row in told["rows"]]
 
 
-def test_changes_of_single_version(tmp_path: Path, shown: Any) -> None:
+def test_changes_of_single_version_explain_why_there_are_none(tmp_path: Path, shown: Any) -> None:
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(VERSIONS[0])
     crawl.visit(outcome="unchanged")
@@ -233,7 +235,7 @@ def test_changes_page_without_version_raises(tmp_path: Path) -> None:
         changes(crawl.done(), URL)
 
 
-def test_changes_of_crawl_without_archive(tmp_path: Path) -> None:
+def test_changes_without_archived_text_raise(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(VERSIONS[0])
     crawl.visit()

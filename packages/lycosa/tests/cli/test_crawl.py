@@ -124,7 +124,7 @@ def test_crawl_resume_and_show_agree(server: Server, tmp_path: Path, command: Co
     assert "best pages" in text
 
 
-def test_options_from_config_file_and_command_line(server: Server, tmp_path: Path, command: Command) -> None:
+def test_command_line_options_override_config_file(server: Server, tmp_path: Path, command: Command) -> None:
     config, out = tmp_path / "mine.toml", tmp_path / "crawl"
     config.write_text('budget = 1000\nstrategy = "breadth-first"\nhost_budget = 2\n')
     command.out(*crawl_words(server, out, "--budget", "8", "--config", str(config)))

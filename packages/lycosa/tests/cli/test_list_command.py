@@ -46,7 +46,7 @@ def test_list_judge_prints_parameters(command: Command) -> None:
     assert command.out("list", "judges", "keyword,window=50").startswith("keyword: ")
 
 
-def test_list_parameters_as_json(command: Command) -> None:
+def test_list_prints_parameters_as_json(command: Command) -> None:
     told = command.json("list", "vector")
     expected = {
         "threshold": ("number", 0.1),

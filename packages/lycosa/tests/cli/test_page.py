@@ -75,7 +75,7 @@ def told(capsys: pytest.CaptureFixture[str], crawl: Path, url: str, **given: Any
         ({"version": "5 days ago"}, "Old", [B, C]),
     ],
 )
-def test_page_version_by_number_or_time(
+def test_page_shows_version_by_number_or_time(
     given: dict[str, Any], title: str, links: list[str], crawl: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = told(capsys, crawl, A, **given)
@@ -164,7 +164,7 @@ def test_show_suggests_another_refresh(tmp_path: Path, command: Command) -> None
     assert "resume" not in out
 
 
-def test_show_pages_beyond_budget(tmp_path: Path, command: Command) -> None:
+def test_show_omits_budget_if_exceeded(tmp_path: Path, command: Command) -> None:
     path = tmp_path / "crawl"
     with revisited(path) as made:
         made.page(A, html("A", "Corals."))

@@ -44,7 +44,7 @@ def test_crawl_options_exclude_those_of_refresh() -> None:
     assert "per_hour" in {one.name for one in crawl_options(of_refresh=True)}
 
 
-def test_rare_options_exist() -> None:
+def test_rare_options_are_options() -> None:
     assert rare_options() < set(Options.__dataclass_fields__)
     assert "budget" not in rare_options()
 

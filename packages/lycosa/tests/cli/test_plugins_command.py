@@ -70,7 +70,9 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "site"
 
 
-def test_example_plugin_from_command_line(example: Path, install: Install, tmp_path: Path, command: Command) -> None:
+def test_example_plugin_works_from_command_line(
+    example: Path, install: Install, tmp_path: Path, command: Command
+) -> None:
     install("reef-tools", directory=example)
     check_estimator(importlib.import_module("reef_tools").Nearby)
     with serve(Web(pages=60, hosts=3, traps=()), record=False) as server:

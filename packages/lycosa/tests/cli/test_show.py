@@ -30,7 +30,7 @@ def test_show_counts_pages_and_hosts(crawl: Path, command: Command) -> None:
     assert f"continue with: lycosa resume {crawl}" in text
 
 
-def test_show_with_other_threshold(crawl: Path, command: Command) -> None:
+def test_show_counts_by_given_threshold(crawl: Path, command: Command) -> None:
     assert "0 of 3 pages relevant, relevance 0.9 or more" in command.out("show", crawl, "--threshold", "0.9")
 
 
@@ -39,7 +39,7 @@ def test_show_prints_json(crawl: Path, command: Command) -> None:
     assert (3, 3, "coral") == (facts["pages"], facts["relevant"], facts["topic"])
 
 
-def test_show_crawl_without_pages(tmp_path: Path, command: Command) -> None:
+def test_show_reports_crawl_without_pages(tmp_path: Path, command: Command) -> None:
     with revisited(tmp_path / "empty") as made:
         made.seed("http://a.test/")
     assert "no pages yet" in command.out("show", tmp_path / "empty")

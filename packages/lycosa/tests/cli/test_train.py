@@ -54,13 +54,13 @@ def model(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "web.model"
 
 
-def test_train_on_fetched_pages(model: Path) -> None:
+def test_train_on_fetched_pages_reaches_accuracy(model: Path) -> None:
     trained = TrainedModel.load(model)
     assert TOPIC in trained.classes
     assert trained.facts["quality"]["accuracy"] > 0.8
 
 
-def test_crawl_for_class(server: Server, model: Path) -> None:
+def test_crawl_for_class_finds_its_pages(server: Server, model: Path) -> None:
     seeds = server.web.seeds(TOPIC)
     crawl = lycosa.crawl(seeds=seeds, model=str(model), targets=["Marine Biology/Coral reefs"], budget=60, **LOCAL)
     pages = [visit for visit in crawl if visit.is_page]

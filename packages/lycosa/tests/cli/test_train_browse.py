@@ -115,7 +115,7 @@ def test_train_browse_reads_pages_of_crawl(here: Path, command: Command) -> None
 
 
 @pytest.mark.parametrize("more", [(), ("--positives-only",)])
-def test_crawl_with_browsing_strategies(
+def test_crawl_runs_with_browsing_strategies(
     here: Path, server: Server, tmp_path: Path, more: tuple[str, ...], command: Command
 ) -> None:
     command.out("train", "browse", "record.jsonl", "--pages", "crawl", "--out", tmp_path / "m", "--quiet", *more)

@@ -107,7 +107,7 @@ def test_train_rules_with_walk_and_add(here: Path, command: Command) -> None:
     assert 2 == command(*words, "--add", "nowhere.tsv", "--out", "x.tsv").code
 
 
-def test_show_rules_for_one_target(here: Path, command: Command) -> None:
+def test_show_rules_lists_likeliest_classes_for_target(here: Path, command: Command) -> None:
     lines = command.out("train", "rules", "rules.tsv", "--target", TOPIC, "--limit", "5").splitlines()
     assert [f"How likely pages lead to {TOPIC} within 2 links or fewer:", "pages of"] == [lines[0], lines.pop(1)[:8]]
     chances = [float(line.rpartition(" ")[2]) for line in lines[1:6]]
@@ -118,7 +118,7 @@ def test_show_rules_for_one_target(here: Path, command: Command) -> None:
     assert chances == command.json("train", "rules", "rules.tsv", "--target", TOPIC)
 
 
-def test_show_all_rules(here: Path, command: Command) -> None:
+def test_show_rules_lists_rules_up_to_limit(here: Path, command: Command) -> None:
     lines = command.out("train", "rules", "rules.tsv", "--limit", "3").splitlines()
     assert ["from", "to", "probability", "cases"] == lines[0].split()
     assert max(map(len, lines)) <= 80
@@ -128,7 +128,7 @@ def test_show_all_rules(here: Path, command: Command) -> None:
     assert {(rule.source, rule.to): rule.cases for rule in book} == {(r["source"], r["to"]): r["cases"] for r in told}
 
 
-def test_show_rules_as_matrix(command: Command, tmp_path: Path) -> None:
+def test_show_rules_prints_matrix(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     for source, to, cases in (("A/x", "A/y", 3), ("A/y", "B", 1), ("B", "A/x", 1)):
         book.add(source, to, cases)
@@ -164,7 +164,7 @@ def test_show_rules_with_markup_in_names(command: Command, tmp_path: Path) -> No
     assert "lead to [red]B within 2 links" in command.out("train", "rules", tmp_path / "r.tsv", "--target", "[red]B")
 
 
-def test_show_rules_for_unlinked_class(command: Command, tmp_path: Path) -> None:
+def test_show_rules_reports_unlinked_class(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     book.add("A", "B", 3)
     book.save(tmp_path / "r.tsv")
@@ -173,7 +173,7 @@ def test_show_rules_for_unlinked_class(command: Command, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("target", ["Marine Biology/CORAL Reefs", SUBJECT])
-def test_crawl_with_rules(here: Path, server: Server, target: str, command: Command) -> None:
+def test_crawl_with_rules_resumes_from_copied_files(here: Path, server: Server, target: str, command: Command) -> None:
     seeds = [word for url in server.web.seeds(TOPIC) for word in ("--seed", url)]
     words = ("--model", "topics.model", "--target", target, "--strategy", "rules,file=rules.tsv,refine=yes")
     command.out("crawl", *words, *seeds, "--out", "by, rules", *LOCAL, "--budget", "15", "--quiet")

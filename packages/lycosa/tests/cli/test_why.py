@@ -59,7 +59,7 @@ def test_why_lists_next_links(crawl: Crawl, command: Command) -> None:
     assert (3, {"c", "d", "e"}) == (facts["waiting"], {link["node"] for link in facts["next"]})
 
 
-def test_why_of_fetched_page(crawl: Crawl, command: Command) -> None:
+def test_why_explains_fetched_page(crawl: Crawl, command: Command) -> None:
     made = crawl("best-first")
     told = command.out("why", made, "b", width=100)
     assert "expected    .50, by best-first" in told  # mean of page .5 and link .5
@@ -105,7 +105,7 @@ def test_report_includes_reasons(crawl: Crawl, tmp_path: Path, command: Command)
     assert "Next links, and why" not in (tmp_path / "without.html").read_text("utf-8")
 
 
-def test_why_of_large_crawl(crawl: Crawl, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_of_large_crawl_skips_terms(crawl: Crawl, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     made = crawl()
     whole = command.json("why", made, "b")
     monkeypatch.setattr("lycosa.explaining.reasons.MAX_REPLAYED_EVENTS", 1)

@@ -57,7 +57,7 @@ def test_history_returns_every_visit(made: Path, tmp_path: Path) -> None:
         assert [] == collection.history("http://nowhere.localhost/")
 
 
-def test_document_from_archived_body(made: Path) -> None:
+def test_document_is_parsed_from_archived_body(made: Path) -> None:
     with CrawlDirectory(made) as collection:
         assert "Packed corals" in collection.document(visit_of(collection, FRONT + "br")).marked
         read = visit_of(collection, ONE)

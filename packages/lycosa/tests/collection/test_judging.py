@@ -131,7 +131,7 @@ def test_judge_refuses_judge_unsuitable_for_strategy(plain: Path) -> None:
     assert before == config.read_text()
 
 
-def test_judge_with_other_threshold(directory: Path) -> None:
+def test_judge_with_other_threshold_recounts_pages(directory: Path) -> None:
     assert 7 == judge(directory, threshold=0.9).after.relevant
     result = judge(directory, "coral polyps", threshold=0.9, keep=True)
     assert (4, 0.9) == (result.after.relevant, result.threshold)

@@ -93,7 +93,7 @@ def test_fate_of_pages_has_state_and_counts(tmp_path: Path) -> None:
         assert "http://b.test/" == moved.target
 
 
-def test_fate_of_page_that_returned(tmp_path: Path) -> None:
+def test_fate_of_returned_page_is_stands(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "Here"))
         crawl.gone(A, 1)

@@ -112,7 +112,7 @@ def copy(reefs: Path, tmp_path: Path) -> Path:
         ("瑚珊", []),
     ],
 )
-def test_find_words_in_several_languages(words: str, found: list[str], searching_small: Search) -> None:
+def test_find_matches_words_in_several_languages(words: str, found: list[str], searching_small: Search) -> None:
     results = searching_small.find(words)
     assert found == [hit.url.rpartition("/")[2] for hit in results if not results.loosened]
 
@@ -347,7 +347,7 @@ def test_find_without_archive_searches_titles(tmp_path: Path) -> None:
         assert not search.find("parrotfish").hits
 
 
-def test_find_with_missing_archive_file(copy: Path) -> None:
+def test_find_with_missing_archive_file_has_no_snippets(copy: Path) -> None:
     before = find(copy, "coral")
     for file in (copy / "archive").glob("*.warc.gz"):
         file.rename(file.with_suffix(".away"))

@@ -41,7 +41,7 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_summary_pages_and_harvest(directory: Path) -> None:
+def test_summary_counts_pages_and_harvest(directory: Path) -> None:
     summary = summarise(directory)
     assert (4, 2, 0.5, 0.3) == (summary.pages, summary.relevant, summary.harvest, summary.threshold)
     assert [False, True, True, False] == summary.is_relevant
@@ -93,7 +93,7 @@ def test_summary_ending_is_cleared_by_later_events(directory: Path) -> None:
     assert "" == summarise(directory).ending
 
 
-def test_summary_of_running_crawl(directory: Path) -> None:
+def test_summary_of_locked_crawl_is_running(directory: Path) -> None:
     assert not summarise(directory).running
     lock = Lock(directory)
     assert summarise(directory).running
@@ -112,7 +112,7 @@ def test_summary_curve_is_sampled(directory: Path) -> None:
     assert {"pages": 1999, "relevant": 1999} == curve[-1]
 
 
-def test_summary_before_first_crawl(tmp_path: Path) -> None:
+def test_summary_before_first_crawl_raises(tmp_path: Path) -> None:
     (tmp_path / CONFIG).write_text(Options(topic="reefs").to_toml())
     with raises_input_error("nothing-crawled"):
         summarise(tmp_path)

@@ -35,6 +35,6 @@ def test_weak_topic_adds_warning(tmp_path: Path, matching: int) -> None:
     assert warnings["coral reefs"] == summarise(tmp_path / "c").warning
 
 
-def test_describe_weakness_of_many_words() -> None:
+def test_describe_weakness_counts_pages_and_words() -> None:
     assert describe_weakness(1, 26, 1) == "only 1 of 26 pages has the word: use other words, or give example pages"
     assert describe_weakness(1, 100, 6).startswith("only 1 of 100 pages has 3 of the 6 words")

@@ -17,7 +17,7 @@ def tally_of(*events: Visit | Setting) -> CrawlTally:
     return tally
 
 
-def test_totals_per_host() -> None:
+def test_tally_adds_up_totals_per_host() -> None:
     tally = tally_of(
         page("http://a.test/1", 0.9, started=10.0, ended=12.0, size=100),
         page("http://b.test/", 0.9, started=12.0, ended=13.0, size=7),
@@ -55,7 +55,7 @@ def test_crawls_exclude_refreshes_without_due_pages() -> None:
     assert [[5.0, 6.0]] == tally_of(Setting("threshold", 0.5, 5.0), Setting("end", {}, 6.0)).crawls
 
 
-def test_crawl_delay_and_pauses_per_host() -> None:
+def test_tally_records_crawl_delay_and_pauses_per_host() -> None:
     rules = {"body": b"User-agent: *\nCrawl-delay: 7"}
     tally = tally_of(
         Visit("http://b.test/r", "robots", "ok", 0, origin="http://a.test/", data=rules, started=1.0, ended=2.0),

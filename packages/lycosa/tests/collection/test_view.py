@@ -141,7 +141,7 @@ def test_url_lookups_hold_lock(tmp_path: Path) -> None:
     assert view.first_link_event(A) < 0 <= view.first_link_event(B)
 
 
-def test_origin_of_every_kind(tmp_path: Path) -> None:
+def test_origin_distinguishes_every_kind(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()

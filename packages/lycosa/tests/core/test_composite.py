@@ -293,7 +293,7 @@ def test_batched_weights_count_from_next_batch() -> None:
     assert [True, False, False, True] == known
 
 
-def test_batch_size_of_estimator() -> None:
+def test_steer_uses_batch_size_of_estimator() -> None:
     own = BestFirst()
     own.batch = 5  # type: ignore[attr-defined]
     sizes = [

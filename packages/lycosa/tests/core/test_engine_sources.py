@@ -245,13 +245,13 @@ def test_robots_sitemaps_require_option() -> None:
     assert [] == paths_of(visits, "sitemap")
 
 
-def test_robots_sitemaps_of_several_seed_hosts() -> None:
+def test_robots_sitemaps_of_several_seed_hosts_are_read_once() -> None:
     _, visits = crawl(TWO_HOSTS, ["/", f"{B}/", "/coral"], sitemaps=True)
     assert {"/s.xml", f"{B}/s.xml"} == set(paths_of(visits, "sitemap"))
     assert 2 == len(paths_of(visits, "sitemap"))
 
 
-def test_robots_sitemaps_of_redirected_seed_host() -> None:
+def test_robots_sitemaps_of_redirected_seed_host_are_read() -> None:
     web = Site({**TWO_HOSTS.answers, f"{A}/moved": ServedResponse(301, [("Location", f"{B}/")], b"")})
     _, visits = crawl(web, ["/moved"], sitemaps=True)
     assert {"/s.xml", f"{B}/s.xml"} == set(paths_of(visits, "sitemap"))

@@ -178,7 +178,7 @@ def test_held_row_that_becomes_seed_is_free() -> None:
     assert "a1" == take(made)
 
 
-def test_levels_of_many_rows() -> None:
+def test_hold_sets_levels_of_many_rows() -> None:
     table = Table()
     made = Frontier(table)
     rows = np.array([table.add(str(number), 0) for number in range(5000)], np.int32)

@@ -33,7 +33,7 @@ def test_fingerprints_equal_dict() -> None:
 
 
 @pytest.mark.parametrize("collisions", [False, True])
-def test_row_index_with_dict_hash_table_and_collisions(monkeypatch: pytest.MonkeyPatch, collisions: bool) -> None:
+def test_row_index_equals_dict_despite_collisions(monkeypatch: pytest.MonkeyPatch, collisions: bool) -> None:
     monkeypatch.setattr(module, "MAX_PLAIN_NAMES", 40)
     if collisions:
         monkeypatch.setattr(module, "fingerprints", lambda texts: fingerprints([text[:-1] for text in texts]))

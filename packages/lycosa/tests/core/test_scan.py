@@ -49,7 +49,7 @@ def test_take_best_first_then_first_discovered() -> None:
     assert ["b1", "a1", "a2", "c1"] == drain(frontier("a1 a2 b1 c1", [0.5, 0.5, 0.9, -1.0]))
 
 
-def test_take_beyond_single_precision() -> None:
+def test_take_orders_beyond_single_precision() -> None:
     assert ["a3", "a2", "a1"] == drain(frontier("a1 a2 a3", [0.5, 0.5 + 1e-12, 0.5 + 2e-12]))
     assert ["a2", "a1", "a3"] == drain(frontier("a1 a2 a3", [1e200, 1e300, -1e200]))
 

@@ -71,7 +71,7 @@ def test_format_spec_round_trip(name: str, pairs: dict[str, str]) -> None:
     assert (name, pairs) == parse_spec(",".join([name, *(f"{key}={value}" for key, value in pairs.items())]))
 
 
-def test_parameters_with_annotations() -> None:
+def test_parameters_use_annotations() -> None:
     assert {
         "litres": (float, NONE),
         "cups": (int, 4),
@@ -83,7 +83,7 @@ def test_parameters_with_annotations() -> None:
     } == parameters(Kettle)
 
 
-def test_parameters_without_annotations() -> None:
+def test_parameters_without_annotations_use_types_of_defaults() -> None:
     def pour(cups=2, strength=0.5, iced=False, into="mug", whom=None):  # type: ignore[no-untyped-def]
         return cups, strength, iced, into, whom
 
@@ -93,7 +93,7 @@ def test_parameters_without_annotations() -> None:
     assert (3, 0.25, True, "7", None) == make_with(pour, given, "pour")
 
 
-def test_parameters_of_class_without_init() -> None:
+def test_parameters_of_class_without_init_are_empty() -> None:
     class Nothing:
         pass
 
@@ -127,7 +127,7 @@ def test_make_with_converts_values() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"), [("yes", True), ("TRUE", True), ("1", True), ("No", False), ("0", False)]
 )
-def test_make_with_booleans(text: str, expected: bool) -> None:
+def test_make_with_parses_booleans(text: str, expected: bool) -> None:
     assert expected is make_with(Kettle, {"litres": "1", "whistle": text}, "kettle").whistle
 
 
@@ -176,7 +176,7 @@ def test_make_with_reports_value_errors() -> None:
         make_with(Kettle, {"litres": "-1"}, "kettle")
 
 
-def test_make_with_choices_of_numbers() -> None:
+def test_make_with_converts_choices_to_numbers() -> None:
     def level(depth: Literal[1, 2] = 1) -> int:
         return depth
 

@@ -168,7 +168,7 @@ def test_redirects_end_after_max_hops() -> None:
     assert str(MAX_HOPS) == table.nodes[-1]
 
 
-def test_add_seed_of_known_node() -> None:
+def test_add_seed_turns_known_node_into_seed() -> None:
     table = Table()
     table.add_seed("a")
     table.absorb(page("a", {"b": 0.0}))

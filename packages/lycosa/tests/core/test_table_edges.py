@@ -95,7 +95,7 @@ def test_edges_of_empty_selection_are_empty() -> None:
     assert [] == LinkEdges().leaving(rows()).tolist()
 
 
-def test_leaving_several_rows() -> None:
+def test_leaving_returns_edges_row_by_row() -> None:
     edges = LinkEdges()
     add(edges, 3, {4: 0.5, 5: 0.25})
     add(edges, 1, {4: 0.125})

@@ -103,7 +103,7 @@ def test_resume_after_browser_change(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_resume_with_snapshot_of_other_settings(
+def test_resume_ignores_snapshot_of_other_settings(
     server: Server, crawled: Path, tmp_path: Path, path: tuple[str, ...], change: Callable[[Any], Any]
 ) -> None:
     out, bare = (shutil.copytree(crawled, tmp_path / name) for name in ("crawl", "bare"))
@@ -119,7 +119,7 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return with_snapshot(server, tmp_path_factory.mktemp("unfit") / "crawl", render="never")
 
 
-def test_learn_with_snapshot_of_other_settings(crawled: Path, tmp_path: Path) -> None:
+def test_learn_ignores_snapshot_of_other_settings(crawled: Path, tmp_path: Path) -> None:
     bare = shutil.copytree(crawled, tmp_path / "bare")
     shutil.rmtree(bare / NAME)
     out = shutil.copytree(crawled, tmp_path / "crawl")

@@ -129,7 +129,7 @@ def test_resume_writes_missing_lines(made: Path, tmp_path: Path) -> None:
         assert ([stranger] if content == stranger else []) == kept, name
 
 
-def test_unwritable_file_and_unusual_urls(tmp_path: Path) -> None:
+def test_unwritable_file_raises_and_unusual_urls_are_escaped(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with raises_input_error("unwritable-file", "cannot write .*log.file"):
         crawled(tmp_path / "b", log_file=str(tmp_path / "file" / "x.log"), budget=2)

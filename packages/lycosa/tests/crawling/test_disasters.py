@@ -179,7 +179,7 @@ def test_truncated_archive_is_refused(served: Server, crawl: Path, tmp_path: Pat
     _resumed(crawl, served, 65, tmp_path / "scratch")
 
 
-def test_resume_after_restoring_older_log(tmp_path: Path) -> None:
+def test_resume_continues_after_restoring_older_log(tmp_path: Path) -> None:
     directory, old = tmp_path / "crawl", tmp_path / "old.sqlite"
     with serve(world(), latency=0.004) as server:
         process = lycosa(*arguments(server, TOPIC, directory, "--budget", "120", "--rotate", "60000"))

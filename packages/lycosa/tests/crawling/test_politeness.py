@@ -61,7 +61,7 @@ def test_requests_are_sequential_with_delay() -> None:
     assert 2 <= requests <= asked["hang-up.localhost"] <= requests + 1
 
 
-def test_per_host_limit() -> None:
+def test_per_host_limits_concurrent_requests() -> None:
     hits, visits = _seen(Web(pages=200, hosts=3, traps=("redirects",)), budget=60, per_host=3, delay=0.0)
     assert not _too_many(hits, 3)
     # A fast server handles requests in sequence if the crawl is delayed; those started together always overlap.
@@ -78,7 +78,7 @@ async def _crawled(web: Any, seeds: Iterable[str], query: str = "coral reef", **
     return engine
 
 
-def test_many_hosts_in_parallel() -> None:
+def test_many_hosts_are_fetched_in_parallel() -> None:
     web = Web(pages=900, hosts=200, traps=("redirects", "dead"))
     hits = hits_of(run_virtual(_crawled(web, web.seeds(TOPIC), web.query(TOPIC), concurrency=64, pages=150)))
     assert not _too_close(hits, 1.0)
@@ -149,7 +149,7 @@ class Plain:
         return ServedResponse(200, [("Content-Type", "text/html")], page, self.delay)
 
 
-def test_retry_after_in_seconds() -> None:
+def test_retry_after_in_seconds_is_respected() -> None:
     engine = run_virtual(_crawled(Plain(busy={"/2": "77"}), ["http://a.localhost/"]))
     hits = hits_of(engine)
     at = next(number for number, hit in enumerate(hits) if hit.status == 503)
@@ -157,7 +157,7 @@ def test_retry_after_in_seconds() -> None:
     assert [hit.status for hit in hits if hit.path == "/2"] == [503, 200]
 
 
-def test_retry_after_as_date() -> None:
+def test_retry_after_as_date_is_respected() -> None:
     web = Plain(busy={"/2": "Tue, 14 Nov 2023 22:15:00 GMT"})
     hits = hits_of(run_virtual(_crawled(web, ["http://a.localhost/"])))
     at = next(number for number, hit in enumerate(hits) if hit.status == 503)

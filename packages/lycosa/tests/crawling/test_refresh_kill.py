@@ -246,7 +246,7 @@ def test_refresh_interrupted_can_be_repeated(served: Server, crawl: Path) -> Non
     _check(crawl, _web(served), 1)
 
 
-def test_refresh_on_full_disk(served: Server, crawl: Path) -> None:
+def test_refresh_on_full_disk_can_be_repeated(served: Server, crawl: Path) -> None:
     with contextlib.closing(sqlite3.connect(crawl / "log.sqlite")) as log:
         pages = log.execute("PRAGMA page_count").fetchone()[0]
     ended = run("refresh", str(crawl), "--all", "--quiet", sabotage=f"full-log:{pages + 1}")

@@ -38,21 +38,21 @@ def test_request_sets_default_strategy() -> None:
     assert DEFAULT_STRATEGY == request().options.strategy
 
 
-def test_request_default_strategy_of_space() -> None:
+def test_request_uses_default_strategy_of_space() -> None:
     space = GraphSpace({"a": []})
     space.strategy = "breadth-first"
     made = CrawlRequest(Options(seeds=["a"]), own_judge=SpaceJudge(), space=space)
     assert "breadth-first" == made.suited == made.options.strategy
 
 
-def test_request_budget_of_crawl() -> None:
+def test_request_budget_of_crawl_has_default_requests() -> None:
     budget = request(budget=30, max_time=5.0).budget
     assert (30, 5.0, 400) == (budget.pages, budget.seconds, budget.requests)
     assert 400 + 30 * 7 == request(budget=30, page_assets=True, max_page_assets=7).budget.requests
     assert 9 == request(max_requests=9).budget.requests
 
 
-def test_request_budget_and_command_of_refresh() -> None:
+def test_request_distinguishes_refresh_and_watch() -> None:
     made = CrawlRequest(Options(topic="coral"), resuming=True, revisit_plan=RevisitPlan(once=True, requests=12))
     assert (0, 12, "refresh", False) == (made.budget.pages, made.budget.requests, made.command, made.is_watch)
     watch = CrawlRequest(Options(topic="coral"), resuming=True, revisit_plan=RevisitPlan())

@@ -77,7 +77,7 @@ def test_query_words_are_escaped(tmp_path: Path) -> None:
     assert FOUND == [visit.node for visit in result.visits if visit.is_page]
 
 
-def test_saved_query_without_words(tmp_path: Path) -> None:
+def test_saved_query_needs_no_words(tmp_path: Path) -> None:
     web = script(**{"/found?q=corals": as_json(*FOUND, "http://elsewhere.test/")})
     made = {
         "regex": "coral",

@@ -23,7 +23,7 @@ def test_times_have_one_unit(length: float, last: str) -> None:
     assert ("0", last) == (times(length)[0].label, times(length)[-1].label)
 
 
-def test_dates_spanning_years() -> None:
+def test_dates_spanning_years_have_years() -> None:
     assert ["Jan 1970", "Dec 1970"] == [tick.label for tick in dates(0.0, 400 * 86_400.0, 2)]
 
 

@@ -46,7 +46,7 @@ def test_percent_is_never_rounded_to_all_or_nothing() -> None:
     assert ["0%", "under 0.1%", "12.3%", "99.9%", "100%"] == [percent(x) for x in (0, 0.0001, 0.123, 0.99999, 1)]
 
 
-def test_score_of_small_and_infinite_values() -> None:
+def test_score_formats_small_and_infinite_values() -> None:
     assert ["0.00", "0.12", "0.004", "first"] == [score(x) for x in (0.0, 0.123, 0.004, float("inf"))]
 
 

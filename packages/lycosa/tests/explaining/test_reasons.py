@@ -97,7 +97,7 @@ def test_why_waiting_terms_and_rank(tmp_path: Path) -> None:
         assert "the crawl's budget of 2 pages is spent" in reasons.best(1)[0].note
 
 
-def test_why_parents_and_path(tmp_path: Path) -> None:
+def test_why_lists_parents_and_path(tmp_path: Path) -> None:
     why = ask(run_crawl(tmp_path / "crawl", Weighed(), 2), "c", Weighed())
     assert [("b", 1.0, 0.125), ("a", 0.5, 0.25)] == [
         (found.node, found.relevance, found.link_relevance) for found in why.parents
@@ -184,7 +184,7 @@ def test_why_changes_nothing(tmp_path: Path) -> None:
         holding.close()
 
 
-def test_why_inside_running_event_loop(tmp_path: Path) -> None:
+def test_why_works_inside_running_event_loop(tmp_path: Path) -> None:
     path, answers = tmp_path / "crawl", []
 
     async def run() -> None:
@@ -197,7 +197,7 @@ def test_why_inside_running_event_loop(tmp_path: Path) -> None:
     assert ["waits", "fetched"] == answers
 
 
-def test_why_as_dict_of_seed(tmp_path: Path) -> None:
+def test_why_as_dict_of_seed_has_no_priority(tmp_path: Path) -> None:
     why = ask(run_crawl(tmp_path / "crawl", "best-first", 1), "a")
     data: dict[str, Any] = json.loads(json.dumps(why.as_dict(), allow_nan=False))
     assert (None, "fetched") == (data["fetched"]["priority"], data["state"])
@@ -233,7 +233,7 @@ def test_why_accepts_equivalent_urls(typed: str, crawled_site: Path) -> None:
     assert [("One", "deeper words")] == [(found.title, found.anchor) for found in why.parents]
 
 
-def test_why_redirect_and_target(crawled_site: Path) -> None:
+def test_why_explains_redirect_and_target(crawled_site: Path) -> None:
     why = lycosa.why(crawled_site, A + "old")
     assert why.fetched is not None
     assert "redirect" == why.fetched.outcome
@@ -242,7 +242,7 @@ def test_why_redirect_and_target(crawled_site: Path) -> None:
     assert [FRONT, A + "new"] == [stop.node for stop in target.path]
 
 
-def test_why_url_outside_frontier(crawled_site: Path) -> None:
+def test_why_explains_url_outside_frontier(crawled_site: Path) -> None:
     gone = lycosa.why(crawled_site, A + "gone").fetched
     assert gone is not None
     assert ("gone", False) == (gone.outcome, gone.is_relevant)

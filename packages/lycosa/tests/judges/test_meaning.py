@@ -46,7 +46,7 @@ def test_ehrig_equal_words_and_synonyms_are_1() -> None:
         ({"floor": 0.3}, [0.5, 0.0, 0.5, 0.0]),
     ],
 )
-def test_ehrig_parameters(options: dict[str, Any], expected: list[float]) -> None:
+def test_ehrig_parameters_change_similarities(options: dict[str, Any], expected: list[float]) -> None:
     """Parameters change the terms near 'fringing reef': reef 1 link away, land 2, atoll 1, coral without IS-A links."""
     topic = EhrigJudge({"fringing reef": 1.0}, ontology=REEFS, **options)
     at = topic.glossary.topic.index("fringing reef")

@@ -39,5 +39,5 @@ def test_corley_mihalcea_weight_multiplies_idf() -> None:
     assert [0.875] == judge(topic, "", "reef").link_relevances.tolist()
 
 
-def test_corley_mihalcea_floor() -> None:
+def test_corley_mihalcea_floor_ignores_lower_similarities() -> None:
     assert [0.0, 1.0] == judge(corley("reef", floor=0.5, idf="none"), "", "atoll", "reef").link_relevances.tolist()

@@ -42,13 +42,13 @@ def test_ssrm_of_equal_words_is_cosine() -> None:
     assert pytest.approx(1 / sqrt(2)) == judge(ssrm(floor=1.0, idf="none"), "reef sea").relevance
 
 
-def test_ssrm_floor() -> None:
+def test_ssrm_floor_ignores_lower_similarities() -> None:
     assert 0.35 < ATOLL_REEF < 0.37
     judgement = judge(ssrm(floor=0.5), "atoll", "atoll", "reef")
     assert (0.0, [0.0, 1.0]) == (judgement.relevance, [round(float(alpha), 6) for alpha in judgement.link_relevances])
 
 
-def test_ssrm_learned_idf() -> None:
+def test_ssrm_uses_learned_idf() -> None:
     """After 9 pages with 'sea' its idf is log(10 / 9.5) + 1; that of the unknown 'reef' is log(10 / 1.5) + 1."""
     vocabulary = Vocabulary()
     for _ in range(9):
@@ -62,7 +62,7 @@ def test_ssrm_learned_idf() -> None:
 @pytest.mark.parametrize(
     ("measure", "expected"), [("path", 1 / (1 + 2)), ("ehrig", 0.5**2), ("depth", 2 * 1 / (2 + 2 * 1))]
 )
-def test_ssrm_other_measures(measure: Any, expected: float) -> None:
+def test_ssrm_accepts_other_measures(measure: Any, expected: float) -> None:
     """The measures are 1 / (1 + L), .5^L and 2 H / (L + 2 H), with L = 2 and H = 1 for atoll and reef."""
     assert [pytest.approx(expected)] == judge(ssrm(measure=measure, idf="none"), "", "atoll").link_relevances.tolist()
 

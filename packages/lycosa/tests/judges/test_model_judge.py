@@ -135,7 +135,7 @@ def test_fingerprint_depends_on_model_and_targets(model: TrainedModel) -> None:
     assert one != ModelJudge(fit_model("nb", PAGES, LABELS, CLASSES, TERMS, facts={"a": 1}), ["Sea"]).fingerprint
 
 
-def test_load_by_path(model: TrainedModel, tmp_path: Path) -> None:
+def test_load_accepts_path_or_text(model: TrainedModel, tmp_path: Path) -> None:
     model.save(tmp_path / "m")
     topic = ModelJudge.load(tmp_path / "m", ["Sea"], threshold=0.7)
     assert (0.7, ["Sea"]) == (topic.threshold, topic.targets)

@@ -15,7 +15,7 @@ def test_relevance_counts_matches(matches: int, relevance: float) -> None:
     assert pytest.approx(relevance) == RegexJudge("coral").judge(page, None).relevance
 
 
-def test_alpha_by_anchor_context_and_url() -> None:
+def test_alpha_decreases_from_anchor_to_context_and_url() -> None:
     links = Links.to("http://a.test/1", "http://a.test/2", "http://a.test/coral", "http://a.test/4")
     links.anchors = ["Coral", "here", "here", "here"]
     links.contexts = ["", "on corals", "", "trains"]
@@ -42,11 +42,11 @@ def test_rejects_expressions_that_match_everything(expression: str) -> None:
         RegexJudge(expression)
 
 
-def test_threshold() -> None:
+def test_threshold_defaults_to_half() -> None:
     assert (0.5, 0.9) == (RegexJudge("a").threshold, RegexJudge("a", threshold=0.9).threshold)
 
 
-def test_facets() -> None:
+def test_facets_are_empty_unless_requested() -> None:
     topic = RegexJudge("coral")
     links = Links.to("http://a.test/coral", "http://a.test/2")
     links.contexts = ["", "on corals"]

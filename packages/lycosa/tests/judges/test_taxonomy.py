@@ -109,7 +109,7 @@ CLASSES = ["Art", "Sci/Bio/Birds", "Sci/Bio/Fish", "Sci/Physics"]
         (["Sci/Physics", "Art", "Art"], ["Sci/Physics", "Art"], [1, 0, 0, 1]),
     ],
 )
-def test_resolve_targets_class_or_branch(targets: list[str], named: list[str], marks: list[int]) -> None:
+def test_resolve_targets_accepts_class_or_branch(targets: list[str], named: list[str], marks: list[int]) -> None:
     assert (named, [bool(mark) for mark in marks]) == resolve_targets(CLASSES, targets)
 
 
@@ -118,7 +118,7 @@ def test_resolve_targets_ignores_common_prefix() -> None:
 
 
 @pytest.mark.parametrize("name", ["relevant", "Yes", "POSITIVE", "1"])
-def test_resolve_targets_default_of_two_classes(name: str) -> None:
+def test_resolve_targets_default_is_usual_name(name: str) -> None:
     assert ([name], [False, True]) == resolve_targets(["irrelevant", name], [])
 
 

@@ -34,7 +34,7 @@ def test_relevance_without_query_words_is_0() -> None:
     assert 0.0 == judge(VectorJudge("coral reef"), page("trains and timetables")).relevance
 
 
-def test_relevance_before_first_page() -> None:
+def test_relevance_before_first_page_has_equal_idf() -> None:
     """Before the first page all idf are equal and cancel: coral 3 times, reef, sea against coral, reef."""
     coral, reef, sea = 1 + log(3), 1.0, 1.0
     expected = (coral + reef) / (sqrt(coral**2 + reef**2 + sea**2) * sqrt(2))
@@ -44,7 +44,7 @@ def test_relevance_before_first_page() -> None:
     )
 
 
-def test_relevance_with_learned_idf() -> None:
+def test_relevance_uses_learned_idf() -> None:
     """The idf is ln((N + 1) / (df + .5)) + 1, here after two pages with 'sea' and one with 'coral'."""
     words = learned("sea coral", "sea")
     sea, coral = log(3 / 2.5) + 1, log(3 / 1.5) + 1
@@ -89,7 +89,7 @@ def test_alpha_without_marks_reads_anchors() -> None:
     assert 0.0 < link_relevances[1] < 1.0
 
 
-def test_alpha_by_position() -> None:
+def test_alpha_is_assigned_by_position() -> None:
     subject = page("\x01trains\x02 \x01coral\x02", "coral")
     subject.links.positions = [1]
     assert [1.0] == pytest.approx(judge(VectorJudge("coral"), subject).link_relevances.tolist())
@@ -101,13 +101,13 @@ def test_alpha_beyond_marks_is_0() -> None:
     assert [1.0, 0.0] == pytest.approx(judge(VectorJudge("coral"), subject).link_relevances.tolist())
 
 
-def test_relevant_anchor_on_irrelevant_page() -> None:
+def test_relevant_anchor_counts_on_irrelevant_page() -> None:
     judgement = judge(VectorJudge("coral"), page("trains \x01coral\x02", "coral"))
     assert judgement.relevance > 0
     assert [1.0] == pytest.approx(judgement.link_relevances.tolist())
 
 
-def test_relevant_anchor_in_menu() -> None:
+def test_relevant_anchor_in_menu_counts() -> None:
     """Query words are in the menu only, and it counts: the cosine of (coral reef) and (coral), 1 / sqrt 2."""
     page = Page(
         "ok",
@@ -125,7 +125,7 @@ def test_rejects_query_without_words(words: str | dict[str, float]) -> None:
         VectorJudge(words)
 
 
-def test_relevance_in_other_scripts() -> None:
+def test_relevance_is_high_in_other_scripts() -> None:
     assert judge(VectorJudge("коралловые рифы"), page("Коралловые рифы и море")).relevance > 0.7
     assert judge(VectorJudge("珊瑚"), page("海の珊瑚")).relevance > 0.5
 

@@ -20,7 +20,7 @@ def judge(topic: VectorJudge, page: Page, words: Vocabulary | None = None) -> Ju
 
 
 @pytest.mark.paper("batsakis-eq1")
-def test_equations_1_and_2() -> None:
+def test_relevance_equals_equations_1_and_2() -> None:
     """By equations 1 and 2, tf = f / max f, idf = log(N / N_j): coral 2, sea 4; N = 100, N_j 5 and 50; query coral."""
     coral = 2 / 4 * log(100 / 5)
     sea = 4 / 4 * log(100 / 50)
@@ -31,7 +31,7 @@ def test_equations_1_and_2() -> None:
 
 
 @pytest.mark.paper("batsakis-eq2")
-def test_two_words_of_query() -> None:
+def test_query_words_missing_in_background_count_once() -> None:
     """Words missing in the background count with N_j = 1: the query is coral sea lagoon, without lagoon on the page."""
     coral, sea, lagoon = log(100 / 5), log(100 / 50), log(100 / 1)
     expected = (coral**2 + sea**2) / (sqrt(coral**2 + sea**2) * sqrt(coral**2 + sea**2 + lagoon**2))
@@ -89,7 +89,7 @@ def test_background_defaults_to_english() -> None:
     assert pytest.approx(coral / sqrt(coral**2 + sea**2)) == judge(topic, Page("ok", marked="coral sea")).relevance
 
 
-def test_background_with_growing_vocabulary() -> None:
+def test_background_covers_growing_vocabulary() -> None:
     topic, words = VectorJudge("coral", tf="raw", idf="background", background=FEW), Vocabulary()
     coral, sea, rest = log(20), log(2), log(100)
     texts = ["sea coral", "reef coral", " ".join(f"word{n}x" for n in range(5000)), "coral sea"]
@@ -152,7 +152,7 @@ def test_facets_of_words_that_no_page_has() -> None:
     )
 
 
-def test_facets_learned_idf_of_unknown_words() -> None:
+def test_facets_use_learned_idf_of_unknown_words() -> None:
     """After one page with 'sea', idf(sea) = ln(2 / 1.5) + 1, equal to that of the unknown 'coral'."""
     words = Vocabulary()
     words.learn(Visit("n", "page", "ok", 1, terms=words.read(Page("ok", marked="sea")).terms))
@@ -172,7 +172,7 @@ def test_link_context_uses_context_as_alpha() -> None:
 
 
 @pytest.mark.parametrize("language", ["", "en", "de", "fr", "ja"])
-def test_facets_context_in_all_languages(language: str) -> None:
+def test_facets_context_equals_definition_in_all_languages(language: str) -> None:
     texts = [
         "coral reefs 珊瑚礁 the sea",
         "Korallenriffe — das Riff",
@@ -196,7 +196,7 @@ def test_facets_context_in_all_languages(language: str) -> None:
         assert pytest.approx(dot / length if dot else 0.0, rel=1e-6) == score
 
 
-def test_facets_context_of_extracted_page() -> None:
+def test_facets_context_has_twenty_words_of_extracted_page() -> None:
     filler = " ".join(f"word{n}x" for n in range(30))
     html = f"<p>{filler} on coral <a href=/b>reef fish</a> and sea {filler} <a href=/c>trains</a> {filler}"
     document = extract(html.encode(), "http://a.test/")
@@ -217,7 +217,7 @@ def test_links_add_no_words_to_vocabulary() -> None:
     assert "unheard" not in words.id_of
 
 
-def test_facets_with_more_words_than_cache() -> None:
+def test_facets_are_correct_beyond_cache_size() -> None:
     topic = VectorJudge("coral", idf="none", tf="raw")
     topic.facets = ("context",)
     links = Links.to(*map(str, range(60_000)))

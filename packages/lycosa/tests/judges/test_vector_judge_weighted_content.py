@@ -14,7 +14,7 @@ def judge(topic: WeightedContentJudge, page: Page) -> Judgement:
 
 
 @pytest.mark.paper("personalized-weights", "personalized-cosine")
-def test_weighted_content_title_and_body() -> None:
+def test_weighted_content_adds_title_and_body() -> None:
     """Weights are 2 * count in the title + 1 * count in the text: coral 2*1 + 1*2 = 4, reef 2, sea 3."""
     page = Page("ok", title="Coral Reef", marked="coral sea coral sea sea")
     expected = (4 + 3) / (sqrt(4**2 + 2**2 + 3**2) * sqrt(1 + 1))
@@ -22,14 +22,14 @@ def test_weighted_content_title_and_body() -> None:
 
 
 @pytest.mark.paper("personalized-ct-cb")
-def test_weighted_content_coefficients() -> None:
+def test_weighted_content_applies_coefficients() -> None:
     """With title = 5 and body = 3: coral = 5*1 + 3*2 = 11, reef = 5, sea = 9."""
     page = Page("ok", title="Coral Reef", marked="coral sea coral sea sea")
     expected = 11 / sqrt(11**2 + 5**2 + 9**2)
     assert pytest.approx(expected) == judge(WeightedContentJudge("coral", title=5, body=3), page).relevance
 
 
-def test_weighted_content_with_title_only() -> None:
+def test_weighted_content_without_body_counts_title_only() -> None:
     page = Page("ok", title="Coral Reef", marked="coral sea sea sea")
     assert pytest.approx(1 / sqrt(2)) == judge(WeightedContentJudge("coral", body=0), page).relevance
 
@@ -38,7 +38,7 @@ def test_weighted_content_of_empty_vector_is_0() -> None:
     assert 0.0 == judge(WeightedContentJudge("coral", body=0), Page("ok", marked="coral")).relevance
 
 
-def test_weighted_content_word_twice_in_title() -> None:
+def test_weighted_content_counts_words_of_title() -> None:
     """Title counts are weighted as well: coral, twice in the title, has 2 * 2; sea has 1 * 1."""
     page = Page("ok", title="Coral, Corals", marked="sea")
     assert pytest.approx(4 / sqrt(4**2 + 1)) == judge(WeightedContentJudge("coral"), page).relevance
@@ -49,7 +49,7 @@ def test_weighted_content_stems_in_page_language() -> None:
     assert pytest.approx(3 / sqrt(3**2 + 1)) == judge(WeightedContentJudge("Haus"), page).relevance
 
 
-def test_weighted_content_title_tokenised_differently() -> None:
+def test_weighted_content_accepts_title_tokenised_differently() -> None:
     page = Page("ok", title="珊瑚 coral 礁" + " x" * 60, marked="coral " * 300)
     assert 0.0 < judge(WeightedContentJudge("coral"), page).relevance <= 1.0
 

@@ -59,7 +59,7 @@ def test_crawl_of_replay_reaches_same_pages(crawled: tuple[Path, list[str], set[
             assert (one.status, one.body) == (two.status, two.body)
 
 
-def test_replay_of_running_crawl(tmp_path: Path) -> None:
+def test_replay_serves_running_crawl(tmp_path: Path) -> None:
     web = Web(pages=60, hosts=3, traps=())
     with serve(web):
         crawl = lycosa.crawl("coral reef", web.seeds(web.topics[0]), out=tmp_path / "crawl", **OPTIONS)
@@ -72,7 +72,7 @@ def test_replay_of_running_crawl(tmp_path: Path) -> None:
                     assert recording.find(visit.node) is not None
 
 
-def test_crawl_https_through_proxy(tmp_path: Path) -> None:
+def test_crawl_through_proxy_follows_https_links(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.warc.gz",
         record("http://a.example/", http_answer(b'<a href="https://b.example/">coral reef</a>')),
@@ -201,7 +201,7 @@ def test_crawl_command_fails_without_proxy(tmp_path: Path, fails: Fails) -> None
     assert not (tmp_path / "c").exists()
 
 
-def test_replay_wikispeedia_corpus(tmp_path: Path) -> None:
+def test_replay_serves_wikispeedia_corpus(tmp_path: Path) -> None:
     name = "wikispeedia.warc.gz"
     corpus = CORPORA / name
     if not corpus.exists():

@@ -139,7 +139,7 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 @needs_linux
-def test_is_own_user_of_closed_socket(pair: tuple[socket.socket, socket.socket]) -> None:
+def test_is_own_user_is_false_for_closed_socket(pair: tuple[socket.socket, socket.socket]) -> None:
     client, accepted = pair
     assert peers.is_own_user(Accepted(accepted))
     client.shutdown(socket.SHUT_WR)
@@ -149,12 +149,14 @@ def test_is_own_user_of_closed_socket(pair: tuple[socket.socket, socket.socket])
 
 
 @needs_linux
-def test_is_own_user_of_root(pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_own_user_is_true_for_root(
+    pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 4_000_000_000)
     assert peers.is_own_user(Accepted(pair[1])) == (os.getuid() == 0)
 
 
-def test_is_own_user_without_row(
+def test_is_own_user_is_false_without_row(
     pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ends = [peers._table_format(socket.inet_aton(host), port) for host, port in Accepted(pair[1]).ends.values()]

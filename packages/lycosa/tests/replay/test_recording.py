@@ -96,7 +96,7 @@ def test_find_skips_redirect_to_itself(tmp_path: Path) -> None:
         assert 301 == found.status
 
 
-def test_find_after_hash_collision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_is_correct_despite_hash_collisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "hash64", lambda data: 7)
     urls = [f"http://a.example/{number}" for number in range(5)]
     with recorded(tmp_path, *(record(url, page(url)) for url in urls)) as recording:
@@ -114,7 +114,7 @@ def test_find_after_hash_collision(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("2030-01-01", "june"),
     ],
 )
-def test_find_last_capture_before_date(tmp_path: Path, at: str, expected: str) -> None:
+def test_find_returns_last_capture_before_date(tmp_path: Path, at: str, expected: str) -> None:
     with recorded(
         tmp_path,
         record(A, page("march"), date=MARCH),
@@ -130,7 +130,7 @@ def test_recording_ends_at_date(tmp_path: Path) -> None:
         assert ("old", "new") == (body(recording, A), body(recording, A, JUNE))
 
 
-def test_find_in_several_files(tmp_path: Path) -> None:
+def test_find_searches_several_files(tmp_path: Path) -> None:
     old = write(tmp_path / "1.warc.gz", record(A, page("old"), date=JANUARY))
     new = write(tmp_path / "2.warc", record(A, page("new"), date=JUNE), record(A + "x", page("x")))
     for files in ([old, new], [new, old]):
@@ -138,7 +138,7 @@ def test_find_in_several_files(tmp_path: Path) -> None:
             assert ("new", "old", "x") == (body(recording, A), body(recording, A, JANUARY), body(recording, A + "x"))
 
 
-def test_find_revisit_by_url_and_date(tmp_path: Path) -> None:
+def test_find_revisit_has_body_of_url_and_date(tmp_path: Path) -> None:
     reference = f"WARC-Refers-To-Target-URI: {A}\r\nWARC-Refers-To-Date: {JANUARY}\r\n"
     with recorded(
         tmp_path,
@@ -151,7 +151,7 @@ def test_find_revisit_by_url_and_date(tmp_path: Path) -> None:
         assert ("first", "1", moment(JUNE)) == (found.body.decode(), found.header(b"x"), found.date)
 
 
-def test_find_revisit_by_digest(tmp_path: Path) -> None:
+def test_find_revisit_has_body_of_same_digest(tmp_path: Path) -> None:
     original = write(
         tmp_path / "1.warc.gz",
         record(A + "other", page("other")),
@@ -162,7 +162,7 @@ def test_find_revisit_by_digest(tmp_path: Path) -> None:
         assert "the body" == body(recording, A)
 
 
-def test_find_revisit_without_headers(tmp_path: Path) -> None:
+def test_find_revisit_without_headers_has_those_of_original(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
         record(A, page("the body", "X: 1\r\n"), date=JANUARY, more=DIGEST),
@@ -198,7 +198,7 @@ def test_find_revisit_without_original_raises(tmp_path: Path) -> None:
         assert 302 == found.status
 
 
-def test_find_revisits_of_own_archive(tmp_path: Path) -> None:
+def test_find_resolves_revisits_of_own_archive(tmp_path: Path) -> None:
     archive = WarcArchive(tmp_path / "archive")
     archive.recover({})
     exchange = Exchange(
@@ -230,7 +230,7 @@ def test_recording_raises_for_unusable_files(tmp_path: Path) -> None:
             Recording([named])
 
 
-def test_recording_of_wacz_file(tmp_path: Path) -> None:
+def test_recording_reads_wacz_file(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     with zipfile.ZipFile(path, "w") as bundle:
         for number in range(2):
@@ -268,7 +268,7 @@ def test_hosts_count_pages_once(tmp_path: Path) -> None:
         assert "http://b.example/long" == recording.start
 
 
-def test_find_newest_of_many_captures(tmp_path: Path) -> None:
+def test_find_returns_newest_of_many_captures(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     numbers = rng.integers(0, 300, 1000)
     dates = rng.permutation(1000)
@@ -304,7 +304,7 @@ def test_find_with_corrupt_index_raises(tmp_path: Path) -> None:
                 held.read(0)
 
 
-def test_find_refreshed_crawl_at_any_time(tmp_path: Path) -> None:
+def test_find_returns_version_of_refreshed_crawl_at_any_time(tmp_path: Path) -> None:
     one, two, three = A + "one", A + "two", A + "three"
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(one, "first of one " * 20)

@@ -76,7 +76,7 @@ def test_read_accepts_untidy_headers() -> None:
     assert (200, [(b"A", b"1 2"), (b"B", b"3")], b"x") == answer(head, b"x")
 
 
-def test_read_head_without_body() -> None:
+def test_read_accepts_head_without_body() -> None:
     assert (204, [(b"A", b"1")], b"") == answer(b"HTTP/1.1 204 No Content\r\nA: 1")
 
 
@@ -85,7 +85,7 @@ def test_read_skips_interim_responses() -> None:
 
 
 @pytest.mark.parametrize("line", [b"HTTP/2 200", b"HTTP/2 200 ", b"HTTP/1.1  200  OK"])
-def test_read_status_lines_of_other_writers(line: bytes) -> None:
+def test_read_accepts_status_lines_of_other_writers(line: bytes) -> None:
     assert 200 == answer(line + b"\r\n\r\n")[0]
 
 

@@ -44,7 +44,7 @@ def test_scan_returns_offsets_and_lengths(tmp_path: Path, name: str) -> None:
     assert URLS == found(path, walk(path))
 
 
-def test_scan_wacz_in_place(tmp_path: Path) -> None:
+def test_scan_finds_records_inside_wacz(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as bundle:
         bundle.writestr("datapackage.json", "{}")
@@ -68,7 +68,7 @@ def test_scan_refuses_wacz_without_zip(tmp_path: Path) -> None:
         walk(path)
 
 
-def test_scan_files_of_warcio(tmp_path: Path) -> None:
+def test_scan_reads_files_of_warcio(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     with open(path, "wb") as file:
         writer = WARCWriter(file, gzip=True)

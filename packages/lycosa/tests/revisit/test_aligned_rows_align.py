@@ -109,7 +109,7 @@ def test_align_takes_a_twentieth_of_difflibs_work() -> None:
 
 @settings(max_examples=50)
 @given(st.lists(st.integers(0, 3), max_size=200), st.lists(st.integers(0, 3), max_size=200))
-def test_align_long_sequences_with_arbitrary_input(a: list[int], b: list[int]) -> None:
+def test_align_long_sequences_is_valid_for_arbitrary_input(a: list[int], b: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(aligned_rows, "EXACT", 16)
         if a and b:

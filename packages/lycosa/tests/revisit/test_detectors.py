@@ -292,7 +292,7 @@ def test_tree_describes_levels() -> None:
     assert ("structure", "level 4: structure; levels 5-6: text") == (verdict.kind, verdict.says)
 
 
-def test_simhash_threshold() -> None:
+def test_simhash_reports_more_than_four_bits() -> None:
     """Fingerprints that differ in at most four bits are similar; the magnitude is bits / 32."""
     near = detector("simhash")(Snapshot(URL, simhash=1 << 40), Snapshot(URL, simhash=1 << 40 | 0b1111))
     far = detector("simhash")(Snapshot(URL, simhash=1 << 40), Snapshot(URL, simhash=1 << 40 | 0b11111))
@@ -301,7 +301,7 @@ def test_simhash_threshold() -> None:
     assert (False, True, 5 / 32) == (near.changed, far.changed, far.magnitude)
 
 
-def test_simhash_computed_from_text() -> None:
+def test_simhash_is_computed_from_text_if_missing() -> None:
     words = (
         "coral reef fish lagoon tide harbour sponge algae plankton turtle shark diver boat island storm wave".split()
     )
@@ -347,7 +347,7 @@ def test_main_text_keeps_short_links_of_directory() -> None:
     assert ("link", True) == (change.kind, "links" in change.by)
 
 
-def test_snapshot_of_page_with_aside_only() -> None:
+def test_snapshot_of_page_with_aside_only_has_its_text() -> None:
     assert ["Coral lives."] == page("<aside><p>Coral lives.</aside>").main.blocks
 
 

@@ -27,7 +27,7 @@ def test_compare_title_links_and_change() -> None:
     assert not compare(URL, first, first).differs
 
 
-def test_compare_50000_nested_elements() -> None:
+def test_compare_accepts_50000_nested_elements() -> None:
     deep = "<div>" * 50_000
     texts = [read_body(f"{deep}Corals grow {how}.".encode(), URL, "text/html").marked for how in ("well", "slowly")]
     told = compare(URL, Version(1, 0.0, text=texts[0]), Version(2, 9.0, text=texts[1]))

@@ -136,7 +136,7 @@ def test_filter_rejects_invalid_values(wrong: dict[str, object]) -> None:
         ChangeFilter(**wrong)  # type: ignore[arg-type]
 
 
-def test_changes_by_time_and_number(tmp_path: Path) -> None:
+def test_changes_are_selected_by_time_and_number(tmp_path: Path) -> None:
     log = make_log(tmp_path, *(look(text(), at=START + day * 24 * HOUR) for day in range(10)))
 
     def days(**asked: float) -> list[int]:

@@ -18,7 +18,7 @@ def gain(r: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(1 - (1 + r) * np.exp(-r))
 
 
-def test_claim_of_certain_rate() -> None:
+def test_claim_of_certain_rate_equals_formula() -> None:
     tau, one = np.array([0.01, 0.5, 1.0, 8.0]), np.ones(4)
     expected = 3 / 2 * gain(2 * tau)
     assert expected == pytest.approx(claim(tau, 3 * one, 2 * one, 1e8 * one), rel=1e-5)

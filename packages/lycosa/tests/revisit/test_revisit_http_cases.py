@@ -440,7 +440,7 @@ def _soft(case: Case) -> Case:
 
 
 @pytest.mark.parametrize("case", [_soft(case) for case in CASES], ids=lambda case: case.name)
-def test_responses_to_revisits(tmp_path: Path, case: Case) -> None:
+def test_responses_to_revisits_have_documented_effects(tmp_path: Path, case: Case) -> None:
     path = tmp_path / "crawl"
     script = Script({PAGE: case.says, **case.pages}, case.missing)
     crawl(path, script, case.seeds, space=case.space, **case.options)

@@ -30,7 +30,7 @@ def watched(pages: int, looks: int = 0, seed: int = 0) -> Histories:
     return histories
 
 
-def test_make_schedule_with_parameters() -> None:
+def test_make_schedule_parses_parameters() -> None:
     made = make_schedule("automatic, rest=.5, least=2h, most=1 week", per_second=1.0)
     assert (0.5, 7200.0, 604_800.0) == (vars(made)["rest"], made.least, made.most)
     for name in SCHEDULES:
@@ -135,7 +135,7 @@ def test_claim_of_baselines_is_time_overdue() -> None:
 
 
 @pytest.mark.parametrize("name", ["automatic", "fixed", "fixed,every=2h"])
-def test_due_after_failures_and_vanishing(name: str) -> None:
+def test_due_is_delayed_after_failures_and_vanishing(name: str) -> None:
     histories = watched(30, 3)
     schedule = make_schedule(name, 1000 / DAY)
     now = histories.now + DAY

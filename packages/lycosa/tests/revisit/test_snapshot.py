@@ -78,7 +78,7 @@ def test_unstamped_keeps_dates_in_tables() -> None:
     assert "Reefs | updated" == unstamped("Reefs | updated 3 May 2024", table=True)
 
 
-def test_unstamped_within_byline_element() -> None:
+def test_unstamped_removes_date_within_byline_element() -> None:
     assert "Ann Smith writes on" == unstamped("Ann Smith writes on 3 May 2024", stamped=True)
 
 

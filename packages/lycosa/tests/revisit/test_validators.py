@@ -16,7 +16,7 @@ def visit(etag: str = "", modified: str = "", status: int = 200) -> Visit:
     return Visit("http://a.test/", "revisit", "ok", 1, status=status, etag=etag, modified=modified, ended=ENDED)
 
 
-def test_conditions_of_both_validators() -> None:
+def test_conditions_include_both_validators() -> None:
     assert (("If-None-Match", '"a"'), ("If-Modified-Since", DATE)) == Validators('"a"', DATE).conditions(Honesty())
 
 
@@ -40,7 +40,7 @@ def test_conditions_are_empty_for_unreliable_host() -> None:
         (Validators('"a"'), visit('"b"', status=304), False, 0, 0, 0),
     ],
 )
-def test_learn_from_wrong_304(
+def test_learn_counts_reliable_and_unreliable_validators(
     before: Validators, after: Visit, changed: bool, proved: int, true: int, idle: int
 ) -> None:
     honesty = Honesty()

@@ -25,13 +25,13 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_gossip_from_files(files: Path) -> None:
+def test_gossip_reads_files(files: Path) -> None:
     space = f"gossip,file={files}/network.tsv,documents={files}/documents.tsv,known=1,stale=0"
     visits = list(lycosa.crawl("coral reef", ["ann"], space=space, concurrency=1, budget=3))
     assert ["ann", "cat", "dan"] == [visit.node for visit in visits]
 
 
-def test_acquaintance_from_files(files: Path) -> None:
+def test_acquaintance_reads_files(files: Path) -> None:
     space = f"acquaintance,file={files}/network.tsv,traits={files}/traits.tsv,receiver=dan"
     crawl = lycosa.crawl(None, ["ann"], space=space, strategy="best-first-anchor", concurrency=1, budget=3)
     assert [("ann", 0.0), ("cat", 0.0), ("dan", 1.0)] == [(visit.node, visit.relevance) for visit in crawl]

@@ -43,7 +43,7 @@ def test_visit_target_without_entry_has_no_links() -> None:
     assert ("ok", [], 0.0) == (page.outcome, page.links.urls, SpaceJudge().judge(page, None).relevance)
 
 
-def test_visit_graph_from_files(files: dict[str, Any]) -> None:
+def test_visit_graph_file_returns_links_and_scores(files: dict[str, Any]) -> None:
     space = GraphSpace(**files)
     page = asyncio.run(space.visit(Task("a")))
     assert ["b", "c", "d"] == page.links.urls

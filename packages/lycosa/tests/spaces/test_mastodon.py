@@ -46,6 +46,6 @@ def test_parse_response_rejects_invalid_json() -> None:
         parse_response(b"<html>", ACCOUNT)
 
 
-def test_error_message_of_response() -> None:
+def test_error_message_is_empty_for_other_responses() -> None:
     assert "Record not found" == error_message(b'{"error": "Record not found"}')
     assert "" == error_message(b"<html>")

@@ -211,13 +211,13 @@ def test_base_href_resolves_links() -> None:
         ("image/png", b"\x89PNG", ""),
     ],
 )
-def test_content_types_and_charsets(kind: str, body: bytes, text: str) -> None:
+def test_content_types_and_charsets_are_read(kind: str, body: bytes, text: str) -> None:
     page = fetch(space({URL: answer(body, kind=kind)}, accept=["image/png"]))
     assert ("ok", text) == (page.outcome, page.text)
 
 
 @pytest.mark.parametrize("charset", ["undefined", "idna"])
-def test_charset_known_to_python_only(charset: str) -> None:
+def test_charset_known_to_python_only_is_ignored(charset: str) -> None:
     body = b"xn--" + b"a" * 100
     assert "ok" == fetch(space({URL: answer(body, kind=f"text/plain; charset={charset}")})).outcome
 
@@ -254,7 +254,7 @@ def test_decompression_bomb_is_cut() -> None:
 
 
 @pytest.mark.paper("batsakis-page-size")
-def test_page_size_limit() -> None:
+def test_pages_over_size_limit_are_unwanted() -> None:
     """Pages of up to 100,000 decompressed bytes are accepted, as in the thesis; larger or truncated ones are not."""
     text = b"<p>Reef" + b" " * 99_993
     whole = fetch(space({URL: answer(gzip.compress(text), content_encoding="gzip")}, largest=100_000))
@@ -264,7 +264,7 @@ def test_page_size_limit() -> None:
         assert ("unwanted", "more than 100,000 bytes", None) == (page.outcome, page.note, page.exchange)
 
 
-def test_unsupported_content_encoding() -> None:
+def test_unsupported_content_encoding_is_invalid() -> None:
     page = fetch(space({URL: answer(b"???", content_encoding="compress")}))
     assert ("invalid", "the content encoding 'compress' is not supported") == (page.outcome, page.note)
     assert page.exchange is not None
@@ -279,7 +279,7 @@ def test_truncated_body_is_flagged() -> None:
     [(200, "ok"), (204, "ok"), (404, "gone"), (410, "gone"), (403, "gone"), (300, "gone"), (304, "invalid"),
      (500, "broken"), (502, "broken"), (429, "busy"), (503, "busy"), (199, "broken")],
 )  # fmt: skip
-def test_outcome_of_status(status: int, outcome: str) -> None:
+def test_outcome_depends_on_status(status: int, outcome: str) -> None:
     page = fetch(space({URL: answer(b"<a href=b>x</a>", status)}))
     assert (outcome, status) == (page.outcome, page.status)
     assert (["http://a.test/b"] if outcome == "ok" else []) == page.links.urls
@@ -366,7 +366,7 @@ def test_busy_host_is_paused() -> None:
         ("<a href=b>x</a>", {"x_robots_tag": "unavailable_after: Wed, 25 Jun 2030 15:00, nofollow"}, 0, ["nofollow"]),
     ],
 )  # fmt: skip
-def test_nofollow_in_every_form(html: str, headers: dict[str, Any], links: int, flags: list[str]) -> None:
+def test_nofollow_is_respected_in_every_form(html: str, headers: dict[str, Any], links: int, flags: list[str]) -> None:
     page = read(html, **headers)
     assert (links, flags) == (len(page.links), page.flags)
 
@@ -566,7 +566,7 @@ def test_host_key_includes_port(url: str, host_key: str) -> None:
         ("nonsense", None), ("ftp://a.test/", None), ("", None), ("mailto:x@a.test", None),
     ],
 )  # fmt: skip
-def test_node_of_typed_urls(text: str, url: str | None) -> None:
+def test_node_of_typed_urls_is_canonical(text: str, url: str | None) -> None:
     assert url == check_seed(text)
 
 

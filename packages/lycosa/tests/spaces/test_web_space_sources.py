@@ -126,7 +126,7 @@ def test_sitemap_index_is_limited() -> None:
         (b"# Reefs\n\n- [Reef](http://a.test/x): all on it\n", "text/markdown", {}),
     ],
 )
-def test_source_encodings_and_types(body: bytes, kind: str, more: dict[str, str]) -> None:
+def test_source_encodings_and_types_are_accepted(body: bytes, kind: str, more: dict[str, str]) -> None:
     page = source(body, "http://a.test/list", kind=kind, **more)
     assert ("ok", "sitemap", ["http://a.test/x"]) == (page.outcome, page.kind, page.links.urls)
 
@@ -187,7 +187,7 @@ def test_source_accepts_any_type() -> None:
     assert "text/html" in made.transport.wanted[1]
 
 
-def test_source_page_of_seed_file() -> None:
+def test_source_page_has_entries_of_seed_file() -> None:
     made = Source("sitemap", title="Reefs")
     made.add("http://a.test/coral-reef")
     made.follow("http://a.test/more.xml")
@@ -301,7 +301,7 @@ def test_probe_is_sent_once() -> None:
     assert None is replayed.prerequisite("http://a.test/x")
 
 
-def test_probe_disallowed_by_robots_txt() -> None:
+def test_probe_disallowed_by_robots_txt_is_not_sent() -> None:
     made = known(rules="User-agent: *\nDisallow: /reefs/\nAllow: /reefs/7")
     assert None is made.prerequisite("http://a.test/reefs/7.html")
     assert probe(made, "http://a.test/seas/7.html").node.startswith("http://a.test/seas/no-such")

@@ -150,7 +150,7 @@ def test_integer_keys_round_trip() -> None:
     assert visit.data == decode_visit(encode_visit(visit), ArchivePlace()).data
 
 
-def test_decode_in_threads() -> None:
+def test_decode_works_in_threads() -> None:
     visits = [
         Visit(f"http://a.example/{number}", "page", "ok", number, title="x" * 5_000 * number) for number in range(8)
     ]

@@ -50,7 +50,7 @@ def test_append_keeps_order(log: SqliteLog) -> None:
     assert [repr(event) for event in EVENTS] == as_text(iter(log))
 
 
-def test_append_after_reopening(log: SqliteLog, path: Path) -> None:
+def test_append_continues_after_reopening(log: SqliteLog, path: Path) -> None:
     log.close()
     reopened = SqliteLog(path)
     reopened.append(Seed("later"))
@@ -72,7 +72,7 @@ def test_readonly_log_rejects_append(log: SqliteLog, path: Path) -> None:
     reader.close()
 
 
-def test_read_on_readonly_medium(log: SqliteLog, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_works_on_readonly_medium(log: SqliteLog, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log.close()
     (path.parent / f"{path.name}-shm").unlink(missing_ok=True)
     monkeypatch.setattr(os, "access", lambda *_: False)
@@ -81,7 +81,7 @@ def test_read_on_readonly_medium(log: SqliteLog, path: Path, monkeypatch: pytest
     reader.close()
 
 
-def test_events_by_sql_selection(log: SqliteLog) -> None:
+def test_events_are_selected_by_sql(log: SqliteLog) -> None:
     pages = log.events("kind = ? AND relevance >= ?", "seq DESC LIMIT 5", ("page", 0.0))
     assert ["http://a.test/c", "http://a.test/"] == [event.node for event in pages if isinstance(event, Visit)]
 
@@ -266,7 +266,7 @@ def test_lock_in_missing_directory_raises(tmp_path: Path) -> None:
         Lock(tmp_path / "nowhere")
 
 
-def test_memory_log_append_during_iteration() -> None:
+def test_memory_log_accepts_append_during_iteration() -> None:
     log = MemoryLog()
     with log.batch():
         log.append(Seed("a"))

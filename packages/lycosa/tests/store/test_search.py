@@ -54,7 +54,7 @@ def test_matches_equal_brute_force(pages: list[tuple[list[str], list[str]]], phr
         index.close()
 
 
-def test_words_with_prefix(tmp_path: Path) -> None:
+def test_words_match_prefix(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral corals co", "corona cora"), "")
     assert ["cora", "coral", "corals", "corona"] == index.words("cor")
@@ -86,7 +86,7 @@ def test_add_replaces_older_version(tmp_path: Path) -> None:
     index.close()
 
 
-def test_is_mostly_outdated_after_replacements(tmp_path: Path) -> None:
+def test_is_mostly_outdated_after_half_is_replaced(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path / NAME)
     for start in (1, 602):
         index.add([IndexedPage(start + n, str(n), "", "") for n in range(601)], "")

@@ -122,7 +122,7 @@ def test_synset_expansion_equation_10() -> None:
 
 
 @pytest.mark.paper("batsakis-eq10")
-def test_synset_expansion_literal_weights() -> None:
+def test_synset_expansion_literal_weights_by_hand() -> None:
     """Literal weights are w = f / max f idf.
 
     Page: whitening 3 / 3, sea 1 / 3. Expanded anchor: sea 2 / 2, bleaching and whitening 1 / 2. Without idf: (1 /

@@ -276,7 +276,7 @@ def test_bandit_rejects_invalid_arms(arms: Any) -> None:
 
 
 @pytest.mark.paper("gouriten-bandit-parameters", "gouriten-arms")
-def test_defaults_of_policies() -> None:
+def test_defaults_of_policies_are_those_of_paper() -> None:
     """Bandits have the paper's arms, epsilon .1 (.2 for var), and resets after 1,000 pulls (200 for var)."""
     assert list(PAPERS_ARMS) == [arm.name for arm in Bandit().greedy_]
     assert [0.1, 0.1, 0.1, 0.2, 0.1] == [make_bandit(policy)._epsilon for policy in POLICIES]

@@ -135,7 +135,7 @@ def test_discount_1_does_not_follow_change() -> None:
     assert played(Bandit(("best-first", "fl_n"), "discounted", discount=1.0), 350)[230:].count(1) < 0.3 * 120
 
 
-def test_default_arms_of_discounted_bandit() -> None:
+def test_default_arms_of_discounted_bandit_are_strong_ones() -> None:
     assert ("scent", "best-first", "fl_n", "link-context") == STRONG_ARMS
     assert set(STRONG_ARMS) < set(STRATEGIES)
     assert STRONG_ARMS == describe("mab_discounted")["arms"][1]

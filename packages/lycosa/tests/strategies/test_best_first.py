@@ -60,7 +60,7 @@ def test_best_first_redirect_to_known_node_merges() -> None:
     assert [pytest.approx(0.6)] == score(best, table, "d")
 
 
-def test_best_first_many_rows() -> None:
+def test_best_first_ranks_many_rows() -> None:
     best, table = BestFirst(), Table()
     teach(best, table, "p", 1.0, **{f"n{n}": 0.0 for n in range(3000)})
     assert [0.5, 0.5] == score(best, table, "n0", "n2999")

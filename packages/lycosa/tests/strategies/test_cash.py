@@ -317,7 +317,7 @@ def test_vanishing_cash_reaches_0() -> None:
 
 
 @pytest.mark.paper("otie-opic")
-def test_opic_first_four_steps() -> None:
+def test_opic_first_four_steps_by_hand() -> None:
     opic, table = Opic(period=0), Table()
     for name in "asbcd":
         if name in "as":

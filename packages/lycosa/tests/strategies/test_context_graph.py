@@ -128,7 +128,7 @@ def test_training_ignores_pages_without_words() -> None:
     assert [0, 1, OTHER] == graph.layer_
 
 
-def test_merge_of_two_parents() -> None:
+def test_merge_takes_maximum_or_last_parent() -> None:
     for merge, expected in (("max", "of reef"), ("last", "of island")):
         walk = Walk(ContextGraph(layered(6, 6, 6, 6), merge=merge))  # type: ignore[arg-type]
         walk.page("p", "reef reef ocean", ["a", "of reef"])

@@ -63,7 +63,7 @@ def test_first_rounds_by_hand() -> None:
     assert {"backward, from b": 1.0} == strategy.explain(table.row_of["c"], table)
 
 
-def test_backward_reward_and_next_round() -> None:
+def test_backward_reward_and_next_round_by_hand() -> None:
     """Backward is rewarded and forward is next: 2/3 + sqrt(2 ln 4 / 2) = 1.844 against .5 + the same.
 
     The previous crawl continues: c (.1) and d (.8) link to e and f. Ranks are b, d, s, a, c: the reward of backward is

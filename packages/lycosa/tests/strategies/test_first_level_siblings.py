@@ -168,7 +168,7 @@ def test_siblings_equal_definition(visits: list[tuple[str, Any, int, dict[str, i
             before[other] = actual
 
 
-def test_second_level_priority() -> None:
+def test_second_level_priority_by_hand() -> None:
     """Priority is log(1 + sum) with smoothing, and 0 for a row without parents."""
     table, estimator = Table(), SecondLevel("ne")
     teach(estimator.siblings_, table, "p", 0, v=0.5, w=0.25)

@@ -32,7 +32,9 @@ def teach(
         (9, 1.5, 0.0, [0.5, 0.5, 0.5, 0.5, 0.5]),
     ],
 )
-def test_fish_search_potentials(width: int, factor: float, relevance: float, expected: list[float]) -> None:
+def test_fish_search_potentials_follow_width_and_factor(
+    width: int, factor: float, relevance: float, expected: list[float]
+) -> None:
     """The first factor * width links of a relevant page get 1, the first `width` of another page 1/2, all others 0."""
     fish = FishSearch(width=width, factor=factor, threshold=0.5)
     assert expected == teach(fish, seeded("a"), "a", "bcdef", relevance)
@@ -69,7 +71,7 @@ def test_fish_search_pruned_link_is_restored() -> None:
     assert [1.0] == teach(fish, table, "r", "x", relevance=1.0)
 
 
-def test_fish_search_sitemaps_and_redirects() -> None:
+def test_fish_search_follows_sitemaps_and_redirects() -> None:
     fish, table = FishSearch(width=1, depth=0, threshold=0.0), seeded("m", "a")
     assert [0.5, 0.0] == teach(fish, table, "m", "xy", kind="sitemap")
     assert [1.0] == teach(fish, table, "a", "b")

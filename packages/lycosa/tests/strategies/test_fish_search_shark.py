@@ -40,14 +40,14 @@ def teach(
         (1.0, 0.0, 1.0),
     ],
 )
-def test_shark_search_potential(anchor: float, context: float, neighbourhood: float) -> None:
+def test_shark_search_potential_by_hand(anchor: float, context: float, neighbourhood: float) -> None:
     """Potential is gamma * (delta * sim) + (1 - gamma) * neighbourhood = .5 * (.5 * .6) + .5 * neighbourhood."""
     shark = SharkSearch(delta=0.5, beta=0.8, gamma=0.5)
     expected = 0.5 * (0.5 * 0.6) + 0.5 * neighbourhood
     assert [pytest.approx(expected)] == teach(shark, seeded("a"), "a", "b", 0.6, (anchor,), (context,))
 
 
-def test_shark_search_potential_in_double_precision() -> None:
+def test_shark_search_potential_has_double_precision() -> None:
     """Only contexts have single precision: the result is half of (1 - .8) * float32(.1), to 16 digits."""
     shark, table = SharkSearch(), seeded("a")
     teach(shark, table, "a", "b", 0.0, (0.0,), (0.1,))
@@ -57,7 +57,7 @@ def test_shark_search_potential_in_double_precision() -> None:
     ).tolist()
 
 
-def test_shark_search_other_weights() -> None:
+def test_shark_search_other_weights_by_hand() -> None:
     """With delta .25, beta .4, gamma .1 the potential is .1 * (.25 * .8) + .9 * (.4 * .5 + .6 * 1) = .02 + .72."""
     shark = SharkSearch(delta=0.25, beta=0.4, gamma=0.1)
     assert [pytest.approx(0.74)] == teach(shark, seeded("a"), "a", "b", 0.8, (0.5,))

@@ -90,7 +90,7 @@ def test_hard_focus_gets_threshold_of_crawl() -> None:
 
 
 @pytest.mark.parametrize(("trust", "expected"), [(True, 0.1), (False, PRUNED)])
-def test_hard_focus_trust_seeds(trust: bool, expected: float) -> None:
+def test_hard_focus_trust_seeds_follows_their_links(trust: bool, expected: float) -> None:
     focus, table = HardFocus(trust_seeds=trust), Table()
     table.add_seed("s")
     assert [0.0] == score(focus, table, "s")

@@ -45,7 +45,7 @@ def authorities(distiller: Distiller, table: Table, *nodes: str) -> list[float]:
         (2, 14 / 17, 17 / 45),
     ],
 )
-def test_distil_two_hubs_and_two_authorities(iterations: int, y: float, q: float) -> None:
+def test_distil_two_hubs_and_two_authorities_by_hand(iterations: int, y: float, q: float) -> None:
     """Page p (beta .8) links to x (beta .5) and y (beta 1), page q (beta .4) to x only."""
     distiller, table = Distiller(period=4, iterations=iterations), Table()
     answers = [

@@ -242,7 +242,7 @@ def test_failed_page_changes_no_priority() -> None:
     assert before == walk.priorities("a", "b")
 
 
-def test_hmm_with_clusters_of_relevant_pages_only() -> None:
+def test_hmm_ranks_with_clusters_of_relevant_pages_only() -> None:
     """If only relevant pages have clusters, links of pages that look relevant still rank differently from others.
 
     b_0 = (1/2, 1/2, 0), b_1 = b_2 = (0, 0, 1). From pi A = (.34, .2, .46), a reef page is in state 0: .5 in one step.

@@ -57,7 +57,7 @@ def test_centroid_is_mean_of_relevant_pages() -> None:
 
 
 @pytest.mark.paper("batsakis-eq11", "batsakis-eq12")
-def test_hybrid_equations_with_literal_weights() -> None:
+def test_hybrid_equations_with_literal_weights_by_hand() -> None:
     """Literal weights are w = f / max f idf, and a(L0, 2) is not normalised: .4 / 3 * .8 = .1067.
 
     Page 'hub reef hub': hub 2/2 log(10/3) = 1.2040, reef 1/2 log 5 = .8047; c_r = (0, 0, 1): .8047 / 1.4482 = .5557.
@@ -73,7 +73,7 @@ def test_hybrid_equations_with_literal_weights() -> None:
 
 
 @pytest.mark.paper("batsakis-centroid")
-def test_centroid_with_literal_weights() -> None:
+def test_centroid_with_literal_weights_is_unscaled_mean() -> None:
     """With literal weights vectors are not scaled: the mean of (0, reef 5/5) and (hub 2/2, reef 1/2) is 1 : 1.5."""
     pages = Bags.of([([2], [5]), ([0, 2], [2, 1])] + [([0], [1])] + [([1], [1])] * 7)
     made = Hybrid(ten_pages(pages=pages), clusters="xmeans", literal=True)

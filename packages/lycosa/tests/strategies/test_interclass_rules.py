@@ -93,7 +93,7 @@ def learn(
 
 
 @pytest.mark.paper("rules-figure-4")
-def test_priority_of_paper_example(paper: RuleBook) -> None:
+def test_priority_equals_paper_example(paper: RuleBook) -> None:
     """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42, PH .3; SP, which has no rule, its relevance."""
     scores = {}
     for name in ("DH", "CH", "PH", "SP"):

@@ -95,7 +95,7 @@ def test_words_of_several_anchors_are_merged() -> None:
     assert 3 == update.words("x1")
 
 
-def test_priority_before_second_class() -> None:
+def test_priority_before_second_class_is_mean_of_page_and_anchor() -> None:
     update = Trial()
     links = Links.to("n", anchors=["coral"])
     links.link_relevances = np.array([0.25], np.float32)

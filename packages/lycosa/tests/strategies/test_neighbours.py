@@ -58,7 +58,7 @@ def test_nearness_is_cosine() -> None:
 
 
 @pytest.mark.paper("batsakis-xmeans-idf")
-def test_idf_of_both_variants() -> None:
+def test_idf_of_kmeans_is_background_and_of_xmeans_learned() -> None:
     browsing = ten_pages(terms=["hub", "news", "qwzx"])
     own = [np.log(10 / 3), np.log(10 / 5), np.log(10 / 2)]
     known = Background.load()

@@ -87,7 +87,7 @@ def test_greedy_crawl_is_optimal_for_counts(links: Links_, rich: set[str], budge
 
 
 @pytest.mark.paper("gouriten-oracle")
-def test_priority_of_unknown_nodes_and_redirects() -> None:
+def test_priority_of_unknown_nodes_is_0_or_inherited() -> None:
     """Unknown nodes have priority 0; a redirect target keeps its score, and inherits one only if it is unknown."""
     table = Table()
     oracle = Oracle({"a": 0.25, "known": 0.5})
@@ -99,7 +99,7 @@ def test_priority_of_unknown_nodes_and_redirects() -> None:
         assert [expected] == oracle.priority(oracle.learn(step, table), table).tolist()
 
 
-def test_read_scores_from_file(tmp_path: Path) -> None:
+def test_read_scores_splits_at_newlines_and_last_tab(tmp_path: Path) -> None:
     path = tmp_path / "scores.tsv"
     path.write_bytes(
         "a\t.5\nhttp://x.example/café\t2\r\n\nline\u2028break\t1e-3\nwith\ttab\t0\nold\x0bpage\t1".encode()

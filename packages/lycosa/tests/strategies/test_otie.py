@@ -62,7 +62,7 @@ def test_revise_even_power_keeps_sign() -> None:
 
 
 @pytest.mark.paper("otie-eq1")
-def test_weights_of_unfetched_pages() -> None:
+def test_weights_of_unfetched_pages_by_hand() -> None:
     """Cash is shared by sim' (eq. 1 and 4): x .25 * .5 + .75 * .8 = .725, y .25 * .5 + .75 * .1 = .2; beta is .5."""
     otie, table = Otie(scale="none"), seeded("s")
     teach_otie(otie, table, "s", 0.5, x=0.8, y=0.1)
@@ -70,7 +70,7 @@ def test_weights_of_unfetched_pages() -> None:
 
 
 @pytest.mark.paper("otie-eq2")
-def test_weights_of_fetched_page() -> None:
+def test_weights_of_fetched_page_use_its_relevance() -> None:
     """A fetched page counts with its beta: .6 for x; y counts with its prediction, .25 * .5 + .75 * 1 = .875."""
     otie, table = Otie(scale="none", period=0), seeded("s", "t")
     teach_otie(otie, table, "s", 0.5, x=0.1)  # gives 1 to x

@@ -66,7 +66,7 @@ def test_least_is_inclusive() -> None:
     assert 1.5 == teach(LinkScore(least=1.5), Table(), "p", 0.5)
 
 
-def test_url_optimisation_default_threshold() -> None:
+def test_url_optimisation_default_keeps_links_of_relevant_pages() -> None:
     """A link of a page at the threshold of .1 is kept; a single link of a less relevant page is pruned."""
     assert 1.1 == getattr(estimator("url-optimisation"), "least", None)
     links = {"a": "bc", "b": "d", "c": "e"}

@@ -51,7 +51,7 @@ def test_off_topic_depth_of_seeds_is_0() -> None:
     assert [0, 1] == of(depths, table, "st")
 
 
-def test_off_topic_depth_of_sitemaps_and_redirects() -> None:
+def test_off_topic_depth_of_sitemaps_and_redirects_is_inherited() -> None:
     """Links of a sitemap have depth 0; a redirect target has the depth of its source."""
     depths, table = OffTopicDepth(), seeded("m", "a")
     visit(depths, table, "m", "p", kind="sitemap")

@@ -122,7 +122,7 @@ def test_nr_new_page_is_scored_between_sweeps() -> None:
     assert pytest.approx([0.4, 0.2, 0.075, 0.05]) == score(nr, table, "a", "b", "c", "d")
 
 
-def test_nr_page_linking_to_known_pages() -> None:
+def test_nr_of_page_linking_to_known_pages_by_hand() -> None:
     """If a links to the fetched page b (beta .4), NR1(a) = .5 * 0 + .5 * .2 / 1 before any sweep."""
     nr, table = NavigationalRank(period=100), Table()
     teach(nr, table, "b", 0.4)

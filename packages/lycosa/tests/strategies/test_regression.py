@@ -65,7 +65,7 @@ def test_regression_priorities_are_0_before_training() -> None:
     assert [0.0, 0.0] == Regression().priority(rows, table).tolist()
 
 
-def test_features_first_level() -> None:
+def test_features_first_level_by_hand() -> None:
     """Features are degree, sums of beta, alpha and their product; log(1 + x) of each with smoothing."""
     visit = Visit("a", "page", "ok", 1, relevance=0.5, links=Links.to("b"))
     visit.links.link_relevances[:] = 0.25
@@ -82,7 +82,7 @@ def test_features_first_level() -> None:
 
 
 @pytest.mark.paper("gouriten-lr-sl")
-def test_features_second_level() -> None:
+def test_features_second_level_by_hand() -> None:
     """There are seven features. After u -> v, w and w with beta .5, v has a sibling with .5."""
     made = Regression("sl", smooth=False)
     table = learned(made, ("u", 0.25, "vw"), ("w", 0.5, ""))

@@ -83,7 +83,7 @@ def test_chain_merges_several_targets(paper: RuleBook) -> None:
     assert {"DH": pytest.approx(0.9), "CH": 0.75, "PH": 0.75} == chances
 
 
-def test_members_of_branch() -> None:
+def test_members_include_classes_below() -> None:
     book = RuleBook()
     book.add("Science/Physics", "Science")
     book.add("Sciences", "Art")

@@ -28,7 +28,7 @@ def taught(**parameters: float) -> tuple[Table, SleepingBandit]:
     return table, bandit
 
 
-def test_vector_of_path() -> None:
+def test_vector_of_path_by_hand() -> None:
     """Each of the n pairs of a path has 1 / n, at the dimension to which its number is hashed.
 
     `html a` has the pairs [SOS] html, html a, a [EOS] with numbers 0, 1 and 2, at 0, 3896 and 3697: 766245317 mod 2^15

@@ -92,7 +92,7 @@ def test_estimator_missing_module_or_class_raises(name: str) -> None:
     ("name", "why"),
     [(":Thing", "cannot load the strategy"), ("lycosa.spaces.web_space:WebSpace", "needs transport and")],
 )
-def test_estimator_class_with_required_arguments(name: str, why: str) -> None:
+def test_estimator_class_with_required_arguments_raises(name: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         estimator(name)
 

@@ -391,7 +391,7 @@ def test_scent_new_link_uses_neighbours() -> None:
     assert old == new > 0
 
 
-def test_scent_page_moved_after_fetch() -> None:
+def test_scent_counts_page_moved_after_fetch_once() -> None:
     crawl = scent()
     crawl.move("http://a.test/b", "http://a.test/now")
     pages = crawl.estimator.pages_

@@ -116,7 +116,7 @@ def test_network_forward_by_hand() -> None:
     assert pytest.approx([4.1]) == net.value(x).tolist()
 
 
-def test_network_first_adam_step() -> None:
+def test_network_first_adam_step_follows_slope() -> None:
     """The first step moves each weight by the rate, .001, against the sign of its slope, and the output moves to y."""
     net, x = QNetwork(1), np.random.default_rng(1).random((4, 9))
     before, y = [weight.copy() for weight in net.weights], np.full(4, 3.0)

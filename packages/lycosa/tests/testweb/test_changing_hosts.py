@@ -66,7 +66,9 @@ def again(web: ChangingWeb, url: str, first: ServedResponse, t: float, version: 
         ("future", 304, 200),
     ],
 )
-def test_validators_of_conditional_requests(web: ChangingWeb, name: str, quiet: int, changed: int) -> None:
+def test_validators_decide_status_of_conditional_requests(
+    web: ChangingWeb, name: str, quiet: int, changed: int
+) -> None:
     url, t = restful(web, name)
     first = web.response_at(url, t - 3700)
     assert again(web, url, first, t - 10).status == quiet
@@ -101,7 +103,7 @@ def test_weak_tag_ignores_cosmetic_changes(web: ChangingWeb) -> None:
         assert again(web, url, first, change.time).status == status
 
 
-def test_entity_tags_of_each_response_or_hour(web: ChangingWeb) -> None:
+def test_entity_tags_change_with_each_response_or_hour(web: ChangingWeb) -> None:
     url, t = restful(web, "restless")
     one, two = (web.response_at(url, t, version=n) for n in (0, 1))
     assert web.counts(url)
@@ -247,7 +249,7 @@ def test_crawler_parses_sitemaps_and_feeds(web: ChangingWeb) -> None:
             assert all(source.modified) or path == "feed.xml"
 
 
-def test_changing_web_over_simulated_transport() -> None:
+def test_changing_web_works_over_simulated_transport() -> None:
     web = ChangingWeb(Web(pages=300, hosts=12, traps=()), clock, fates=0.0)
     url, change = restful(web, "honest", 60.0)
 
@@ -274,7 +276,7 @@ def fetch(port: int, url: str, **headers: str) -> tuple[int, bytes, http.client.
         connection.close()
 
 
-def test_changing_web_over_http_with_short_days() -> None:
+def test_changing_web_works_over_http_with_short_days() -> None:
     now = [5_000.0]
     web = ChangingWeb(Web(pages=300, hosts=12, traps=()), lambda: now[0], start=5_000.0, day=60.0)
     with serve(web) as server:

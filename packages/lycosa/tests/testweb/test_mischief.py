@@ -71,7 +71,7 @@ def test_soft_404_returns_200(wild: Web, links: Links) -> None:
         url = links(wild, url)[-1]
 
 
-def test_redirect_chains_and_loops(wild: Web) -> None:
+def test_redirect_chains_end_at_page(wild: Web) -> None:
     statuses, forms, crossings = set(), set(), 0
     for target in range(0, 3000, 97):
         url = f"http://{wild.hosts[3]}/go/4-{target}"
@@ -109,7 +109,7 @@ def test_failing_hosts_have_broken_responses(wild: Web) -> None:
     assert wild.response(BASE.format("hang-up.localhost", 1)).cut == -1
 
 
-def test_robots_rules_by_host(wild: Web, links: Links) -> None:
+def test_robots_rules_differ_by_host(wild: Web, links: Links) -> None:
     def rules(host: str) -> ServedResponse:
         return wild.response(f"http://{host}.localhost/robots.txt")
 
@@ -180,7 +180,7 @@ def test_changing_pages_depend_on_version(wild: Web) -> None:
     assert not wild.counts(page)
 
 
-def test_media_types_of_files(wild: Web) -> None:
+def test_media_types_match_extensions(wild: Web) -> None:
     kinds = {
         kind: wild.response(f"http://depository.localhost/owls/1.{kind}") for kind in ("txt", "pdf", "png", "html")
     }

@@ -19,7 +19,7 @@ def square_json(web: Web, path: str) -> Any:
     return json.loads(response.body)
 
 
-def test_document_of_account_and_statuses() -> None:
+def test_document_lists_account_and_statuses() -> None:
     web = Web(seed=3, pages=100, hosts=5, traps=())
     name = web.square.name(6)
     account = square_json(web, f"/api/v1/accounts/lookup?acct={name}")
@@ -47,7 +47,7 @@ def test_statuses_mention_mostly_same_topic() -> None:
     assert sum(square.topic(one) == square.topic(other) for one, other in mentions) > len(mentions) / 2
 
 
-def test_document_of_hashtags_and_search() -> None:
+def test_document_lists_statuses_of_hashtags_and_search() -> None:
     web = Web(seed=3, pages=100, hosts=5, traps=())
     tag = square_json(web, "/api/v1/accounts/7/statuses")[0]["content"].rpartition("#")[2].removesuffix("</p>")
     tagged = square_json(web, f"/api/v1/timelines/tag/{tag}?limit=40")

@@ -27,7 +27,7 @@ def test_times_equals_dense_product(found: list[dict[int, int]]) -> None:
     assert np.allclose(dense(bags, bags.counts, 7) @ weights, bags.times(bags.counts, weights))
 
 
-def test_times_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_in_batches_equals_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
     whole = BAGS.times(BAGS.counts, weights)
     monkeypatch.setattr(module, "_MAX_PRODUCT_SIZE", 2)

@@ -45,7 +45,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         "path", "capped", "two states", "only onwards", "circles", "the nearest", "the shorter way", "no steps",
     ],
 )  # fmt: skip
-def test_distances_to_relevant_page(
+def test_distances_are_steps_to_relevant_page(
     relevant: list[int], steps: list[tuple[int, int]], states: int, expected: list[int]
 ) -> None:
     marks = np.isin(np.arange(4), relevant)

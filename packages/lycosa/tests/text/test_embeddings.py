@@ -113,7 +113,7 @@ def test_vectors_ignore_end_of_huge_texts() -> None:
     )
 
 
-def test_vectors_with_full_cache(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
+def test_vectors_are_equal_after_cache_was_emptied(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
     expected = vectors(["coral reef"])
     monkeypatch.setattr(embeddings, "MAX_CACHED_WORDS", 10)
     monkeypatch.setattr(embeddings, "MAX_CACHED_LANGUAGES", 2)

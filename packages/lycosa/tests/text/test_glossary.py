@@ -94,7 +94,7 @@ def test_similarities_of_topic_term_that_is_stop_word_elsewhere() -> None:
     assert [[0.0, 1.0]] == words.similarities(words.bags(["die reef"]).columns).tolist()
 
 
-def test_similarities_with_ontology_of_another_language(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_similarities_with_ontology_of_another_language_are_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LAND, "language", "en")
     glossary = Glossary(LAND, "coral reef", "ehrig")
     for language, expected in (("en", 0.5), ("de", 0.0)):
@@ -106,7 +106,7 @@ def test_similarities_with_ontology_of_another_language(monkeypatch: pytest.Monk
         assert 1.0 == words.similarities(phrase.columns)[0, at]
 
 
-def test_similarities_with_ontology_without_language() -> None:
+def test_similarities_with_ontology_without_language_apply_everywhere() -> None:
     words = Glossary(LAND, "reef", "ehrig").words("de")
     assert [[0.5]] == words.similarities(words.bags(["coral reef"]).columns).tolist()
 

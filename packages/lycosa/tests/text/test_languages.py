@@ -114,7 +114,7 @@ def test_stems_equal_for_all_spellings(code: str, text: str, expected: str) -> N
         ("en-GB", "The naïve reefs", ["naïve", "reef"]),
     ]
 )
-def test_stems_of_text_in_language(code: str, text: str, expected: list[str]) -> None:
+def test_stems_follow_rules_of_language(code: str, text: str, expected: list[str]) -> None:
     assert expected == stems(text, code)
 
 
@@ -139,7 +139,7 @@ LETTERS = (
 
 @settings(max_examples=50, deadline=None)
 @given(st.text() | st.text(LETTERS), CODES)
-def test_stems_of_any_text_in_any_language(text: str, code: str) -> None:
+def test_stems_are_never_empty_or_marks_in_any_language(text: str, code: str) -> None:
     for term in stems(text, code):
         assert 0 < len(term) <= MAX_WORD_LENGTH
         assert not set(term) & {"\x01", "\x02"}

@@ -33,7 +33,7 @@ def test_corley_mihalcea_averages_both_directions() -> None:
 
 
 @pytest.mark.parametrize(("tf", "twice"), [("log", 1 + log(2)), ("raw", 2.0)])
-def test_tf_idf_of_texts_and_topic(tf: nearness.Tf, twice: float) -> None:
+def test_tf_idf_of_texts_and_topic_by_hand(tf: nearness.Tf, twice: float) -> None:
     background = Background(100, {"atol": 5, "sea": 50, "reef": 20})
     weights, query, idf = nearness.tf_idf(BAGS, WORDS, Rarity("background", background), Vocabulary(), tf)
     by_term = dict(zip([WORDS.terms[column] for column in BAGS.columns], zip(weights, idf, strict=True), strict=True))

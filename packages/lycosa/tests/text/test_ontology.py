@@ -43,13 +43,13 @@ def test_concepts_prefer_labels_to_stems() -> None:
     assert (0, 1) == both.concepts("reefed")
 
 
-def test_synonyms_of_all_senses() -> None:
+def test_synonyms_cover_all_senses() -> None:
     assert ["sea habitats"] == REEFS.synonyms("marine habitat")
     assert ["Coral reefs"] == REEFS.synonyms("reef")
     assert [] == REEFS.synonyms("atoll") == REEFS.synonyms("lagoon")
 
 
-def test_relations_of_concepts() -> None:
+def test_relations_of_concepts_are_numbered() -> None:
     assert [1, 2] == REEFS.parents.of(3).tolist()
     assert [[1, 2], [0, 3], [0, 3, 4], [1, 2], [2]] == [REEFS.related.of(c).tolist() for c in range(5)]
     assert "nowhere" == REEFS.names[4]
@@ -83,7 +83,7 @@ def test_build_limits_notes_on_cycles() -> None:
     assert "dropped 95 more IS-A links that close cycles" == notes[-1]
 
 
-def test_build_long_chain_without_recursion() -> None:
+def test_build_accepts_long_chain() -> None:
     chain = Ontology.build({str(n): [f"word{n}"] for n in range(3_000)}, [(str(n), str(n + 1)) for n in range(2_999)])
     assert 2_999 == chain.depth[0]
     assert [] == chain.notes
@@ -117,7 +117,7 @@ def test_look_up_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (0,) == small.concepts("apples")
 
 
-def test_fold_of_non_ascii_letters() -> None:
+def test_fold_normalises_letters_and_spaces() -> None:
     assert "strasse" == fold("Straße")
     assert "a_b" == fold("A\u00a0B") == fold("_a__b_") == fold("a \t\n b")
 
@@ -163,7 +163,7 @@ def _plain_depth(edges: ConceptEdges, concept: int) -> int:
 
 @settings(max_examples=50)
 @given(graphs)
-def test_edges_reverse_and_both_ways(graph: tuple[int, list[tuple[int, int]]]) -> None:
+def test_edges_reverse_twice_is_identity(graph: tuple[int, list[tuple[int, int]]]) -> None:
     count, links = graph
     edges = ConceptEdges.between([a for a, _ in links], [b for _, b in links], count)
     again = edges.reverse().reverse()

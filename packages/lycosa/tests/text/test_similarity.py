@@ -45,7 +45,7 @@ def of(like: WordSimilarity, word: str) -> NDArray[np.float64]:
     return like.rows([(bases or (fold(word),), senses)], like.near_concepts(0))[0]
 
 
-def test_depths_of_example_concepts() -> None:
+def test_depths_of_example_concepts_by_hand() -> None:
     expected = {"thing": 0, "sea life": 1, "animal": 1, "vertebrate": 2, "mammal": 3, "fish": 3}
     expected |= {"whale": 2, "shark": 2, "cow": 4, "milk": 0, "swim": 0}
     assert expected == dict(zip(SEA.names, SEA.depth.tolist(), strict=True))
@@ -99,7 +99,7 @@ def test_measures_by_hand(a: str, b: str, measure: Measure, expected: float) -> 
     assert expected == pytest.approx(of(both, a)[2], abs=5e-5)
 
 
-def test_measure_parameters() -> None:
+def test_measure_parameters_are_applied() -> None:
     assert 0.9**4 == pytest.approx(word_similarity(SEA, "cow", "shark", "ehrig", df=0.9))
     assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(word_similarity(SEA, "cow", "shark", "li", a=0.1, b=0.3))
     assert exp(-0.1 * 4) * tanh(0.3 * 2) == pytest.approx(
@@ -124,7 +124,7 @@ def test_measures_reject_invalid_parameters(measure: Measure, parameters: dict[s
         word_similarity(SEA, "cow", "whale", measure, **parameters)
 
 
-def test_rows_of_many_words() -> None:
+def test_rows_have_value_per_given_word() -> None:
     like = WordSimilarity(SEA, ["whale", "unicorn", "whale", "cow"], "ehrig")
     assert [0.25, 0.0, 0.25, 0.0625] == of(like, "shark").tolist()
     assert [0.0, 1.0, 0.0, 0.0] == of(like, "UNICORN").tolist()
@@ -207,7 +207,7 @@ def chain(known: Ontology, *names: str) -> list[int]:
     return found
 
 
-def test_wordnet_dog_and_cat(wordnet: Ontology) -> None:
+def test_wordnet_dog_and_cat_by_hand(wordnet: Ontology) -> None:
     """The path is dog < canine < carnivore > feline > cat: L = 4; carnivore is 11 below entity: H = 11."""
     up = chain(wordnet, "dog.n.01", "canine.n.02", "carnivore.n.01")
     down = chain(wordnet, "cat.n.01", "feline.n.01", "carnivore.n.01")
@@ -228,7 +228,7 @@ def test_wordnet_dog_and_cat(wordnet: Ontology) -> None:
     } == {measure: word_similarity(wordnet, "dog", "cats", measure) for measure in MEASURES}
 
 
-def test_wordnet_car_and_bicycle(wordnet: Ontology) -> None:
+def test_wordnet_car_and_bicycle_by_hand(wordnet: Ontology) -> None:
     """The shortest path is railway car < wheeled vehicle > bicycle: L = 2, H = 7; that of motor car is longer."""
     chain(wordnet, "bicycle.n.01", "wheeled_vehicle.n.01")
     chain(wordnet, "car.n.02", "wheeled_vehicle.n.01")
@@ -245,7 +245,7 @@ def test_wordnet_car_and_bicycle(wordnet: Ontology) -> None:
     assert 1.0 == word_similarity(wordnet, "car", "bicycle", "is-a-2")
 
 
-def test_wordnet_teacher_and_doctor(wordnet: Ontology) -> None:
+def test_wordnet_teacher_and_doctor_by_hand(wordnet: Ontology) -> None:
     """By teacher < educator < professional > health professional > medical practitioner > doctor, L = 5, H = 5."""
     chain(wordnet, "teacher.n.01", "educator.n.01", "professional.n.01")
     chain(wordnet, "doctor.n.01", "medical_practitioner.n.01", "health_professional.n.01", "professional.n.01")
@@ -258,7 +258,7 @@ def test_wordnet_teacher_and_doctor(wordnet: Ontology) -> None:
     assert 10 / 15 == pytest.approx(word_similarity(wordnet, "teacher", "doctor", "depth"))
 
 
-def test_wordnet_most_specific_ancestor(wordnet: Ontology) -> None:
+def test_wordnet_depth_is_that_of_most_specific_ancestor(wordnet: Ontology) -> None:
     """Depth is the shortest path to entity: person, below causal agent (depth 2) and organism (depth 5), is 3 deep."""
     person = chain(wordnet, "person.n.01", "causal_agent.n.01", "physical_entity.n.01", "entity.n.01")[0]
     long = ("organism.n.01", "living_thing.n.01", "whole.n.02", "object.n.01", "physical_entity.n.01")
@@ -269,13 +269,13 @@ def test_wordnet_most_specific_ancestor(wordnet: Ontology) -> None:
     assert exp(-0.4) * tanh(1.8) == pytest.approx(word_similarity(wordnet, "child", "worker", "li"))  # L = 2, H = 3
 
 
-def test_wordnet_most_similar_senses(wordnet: Ontology) -> None:
+def test_wordnet_measures_choose_most_similar_senses(wordnet: Ontology) -> None:
     """Measures choose different senses: for coral and atoll L = 13, H = 1 is nearest, L = 14, H = 2 the best by Li."""
     assert exp(-0.2 * 14) * tanh(0.6 * 2) == pytest.approx(word_similarity(wordnet, "coral", "atoll", "li"))
     assert 0.5**13 == word_similarity(wordnet, "coral", "atoll", "ehrig")
 
 
-def test_wordnet_synonyms_and_parts_of_speech(wordnet: Ontology) -> None:
+def test_wordnet_synonyms_are_1_and_other_parts_of_speech_0(wordnet: Ontology) -> None:
     assert tanh(0.6 * 10) == pytest.approx(word_similarity(wordnet, "car", "automobile", "li"))
     assert (
         1.0

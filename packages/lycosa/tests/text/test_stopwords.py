@@ -70,7 +70,7 @@ def test_stop_words_have_no_terms(code: str) -> None:
 
 
 @each(STEMMERS)
-def test_stop_words_of_sentence(code: str) -> None:
+def test_stop_words_include_function_words(code: str) -> None:
     sentence, function_words, rest = SENTENCES[code]
     assert set() == set(function_words.split()) - stop_words(code)
     reading = Vocabulary().read(Page("ok", marked=sentence, language=code))
@@ -78,6 +78,6 @@ def test_stop_words_of_sentence(code: str) -> None:
     assert code == reading.language
 
 
-def test_stop_words_of_other_languages() -> None:
+def test_stop_words_of_other_languages_are_parts_of_urls() -> None:
     assert WEB == stop_words("ja") == stop_words("")
     assert stop_words("en") is ENGLISH

@@ -40,7 +40,7 @@ def beside(ontology: Ontology, word: str) -> list[str]:
 
 
 @pytest.mark.paper("batsakis-own-ontologies")
-def test_read_thesaurus_table(tmp_path: Path) -> None:
+def test_read_thesaurus_returns_terms_and_relations(tmp_path: Path) -> None:
     found = read(tmp_path, TABLE)
     assert {"Coral reefs", "Ecosystems", "Lagoons", "Fish"} == set(found.names)
     (reef,) = found.concepts("coral reef")  # found by its stem
@@ -67,7 +67,7 @@ def test_read_thesaurus_part_of_is_a_relation(tmp_path: Path) -> None:
     assert ([], ["coral"], ["polyp"]) == (parents(found, "polyp"), beside(found, "polyp"), beside(found, "coral"))
 
 
-def test_read_thesaurus_relation_spellings(tmp_path: Path) -> None:
+def test_read_thesaurus_accepts_relation_spellings(tmp_path: Path) -> None:
     found = read(tmp_path, "polyp\tIS_A\tanimal\r\npolyp\tPart of\tcoral\r\n")
     assert (["animal"], ["animal", "coral"]) == (parents(found, "polyp"), beside(found, "polyp"))
 

@@ -32,7 +32,7 @@ from tables import each
         ("home page login copyright", []),
     ]
 )
-def test_stems_of_text(text: str, expected: list[str]) -> None:
+def test_stems_of_text_by_hand(text: str, expected: list[str]) -> None:
     assert expected == stems(text)
 
 
@@ -47,7 +47,7 @@ def test_stem_all_drops_noise(word: bytes) -> None:
 
 @settings(deadline=None)
 @given(st.text())
-def test_stems_of_any_text(text: str) -> None:
+def test_stems_are_never_empty_or_long(text: str) -> None:
     for term in stems(text):
         assert term
         assert term == term.strip()
@@ -66,7 +66,7 @@ def test_stems_of_huge_words_take_linear_time() -> None:
     assert 100_000 == len(stems("珊" * 100_000))
 
 
-def test_stems_of_decomposed_letters() -> None:
+def test_stems_of_decomposed_letters_are_equal() -> None:
     import unicodedata
 
     for word in ("café", "산호초"):

@@ -50,7 +50,7 @@ def test_ids_are_looked_up_once_per_token() -> None:
 
 
 @each([b"", b" ", b"    \x01  ", b"a", b" a ", b"a b"])
-def test_ids_of_few_tokens(folded: bytes) -> None:
+def test_ids_have_one_number_per_token(folded: bytes) -> None:
     assert len(folded.split()) == len(Lexicon(Numbers()).ids(folded))
 
 
@@ -62,7 +62,7 @@ def test_ids_after_reset(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(range(500)) == lexicon.ids(text).tolist() == lexicon.ids(text).tolist()
 
 
-def test_ids_with_more_tokens_than_slots() -> None:
+def test_ids_are_distinct_beyond_number_of_slots() -> None:
     numbers = Numbers()
     lexicon = Lexicon(numbers)
     text = b" ".join(b"t%d" % n for n in range(100_000))
@@ -70,13 +70,13 @@ def test_ids_with_more_tokens_than_slots() -> None:
 
 
 @each(["я", "ก", "あ"])
-def test_ids_of_long_words_in_other_scripts(letter: str) -> None:
+def test_ids_distinguish_long_words_in_other_scripts(letter: str) -> None:
     lexicon = Lexicon(Numbers())
     lexicon.ids(fold(letter * 30 + "б"))
     assert [1, 0] == lexicon.ids(fold(f"{letter * 30}г {letter * 30}б")).tolist()
 
 
-def test_ids_with_few_slots() -> None:
+def test_ids_are_distinct_with_few_slots() -> None:
     lexicon, text = Lexicon(Numbers(), bits=4, max_tokens=20), b" ".join(b"t%d" % n for n in range(300))
     assert list(range(300)) == lexicon.ids(text).tolist() == lexicon.ids(text).tolist()
 

@@ -26,7 +26,7 @@ from tables import each
         ("http://xn--9999999999\u00e9.de/", ""),
     ]
 )
-def test_url_words_of_hosts(url: str, expected: str) -> None:
+def test_url_words_of_hosts_drop_suffix(url: str, expected: str) -> None:
     assert expected == url_words(url)
 
 
@@ -49,21 +49,21 @@ def test_url_words_of_hosts(url: str, expected: str) -> None:
         ("", ""),
     ]
 )
-def test_url_words_of_paths_and_queries(path: str, expected: str) -> None:
+def test_url_words_split_paths_and_queries(path: str, expected: str) -> None:
     assert f"x {expected}".strip() == url_words(f"http://x.y{path}")
 
 
 @each([("coral reef 7", "coral reef"), ("n0", "n0"), ("", "")])
-def test_url_words_of_other_nodes(node: str, expected: str) -> None:
+def test_url_words_of_other_nodes_are_read_as_paths(node: str, expected: str) -> None:
     assert expected == url_words(node)
 
 
-def test_url_words_of_long_urls() -> None:
+def test_url_words_of_long_urls_are_cut() -> None:
     assert len(url_words("http://x.y/" + "reef/" * 1_000_000)) <= MAX_URL_LENGTH
 
 
 @settings(max_examples=50)
 @given(st.text())
-def test_url_words_of_any_text(text: str) -> None:
+def test_url_words_are_alphanumeric(text: str) -> None:
     for url in (text, f"http://{text}", f"http://x.y/{text}"):
         assert all(word.isalnum() for word in url_words(url).split(" ") if word)

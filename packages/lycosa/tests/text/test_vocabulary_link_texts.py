@@ -17,7 +17,7 @@ LINKS = Links(
 )
 
 
-def test_link_texts_of_part_and_selection() -> None:
+def test_link_texts_return_part_and_selection() -> None:
     read = LinkTexts.of(LINKS, Tokens())
     names = read.tokens.names
     links, numbers = read.part("url")

@@ -66,17 +66,17 @@ def test_read_wordnet_senses_and_names(tiny: Ontology) -> None:
         ("galore", ["galore"]),  # without its marker
     ],
 )
-def test_look_up_base_forms(tiny: Ontology, form: str, expected: list[str]) -> None:
+def test_look_up_returns_base_forms(tiny: Ontology, form: str, expected: list[str]) -> None:
     assert expected == list(tiny.bases(form))
 
 
-def test_look_up_senses_of_part_of_speech(tiny: Ontology) -> None:
+def test_look_up_returns_senses_of_part_of_speech(tiny: Ontology) -> None:
     assert ["mouse.n.01"] == names(tiny, "mice")
     assert ["mouse.v.01"] == names(tiny, "mousing")
 
 
 @pytest.mark.paper("batsakis-wordnet", "batsakis-figure-2")
-def test_read_wordnet_relations_and_depths(tiny: Ontology) -> None:
+def test_read_wordnet_returns_relations_and_depths(tiny: Ontology) -> None:
     number = {name: concept for concept, name in enumerate(tiny.names)}
     dog, animal, laika, tail = (number[f"{name}.n.01"] for name in ("dog", "animal", "Laika", "tail"))
     assert [animal] == tiny.parents.of(dog).tolist()
@@ -88,13 +88,13 @@ def test_read_wordnet_relations_and_depths(tiny: Ontology) -> None:
     assert number["galore.a.01"] in tiny.related.of(number["big.a.01"])
 
 
-def test_read_wordnet_synonyms(tiny: Ontology) -> None:
+def test_read_wordnet_returns_synonyms(tiny: Ontology) -> None:
     assert ["domestic dog", "Canis familiaris", "frump"] == tiny.synonyms("Dogs")
     assert ["animal"] == tiny.synonyms("beasts")
     assert ["big"] == tiny.synonyms("large")
 
 
-def test_read_wordnet_source_and_longest_phrase(tiny: Ontology) -> None:
+def test_read_wordnet_names_source_and_longest_phrase(tiny: Ontology) -> None:
     assert tiny.source.startswith("WordNet 9.9 in ")
     assert 2 == tiny.longest
     assert 28 == len(tiny.dictionary)
@@ -263,7 +263,7 @@ def test_find_wordnet_search_order(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
 
 
-def test_find_wordnet_in_distribution_root(tmp_path: Path) -> None:
+def test_find_wordnet_searches_dict_of_distribution(tmp_path: Path) -> None:
     (tmp_path / "dict").mkdir()
     (tmp_path / "dict" / "data.noun").touch()
     assert tmp_path / "dict" == find_wordnet(str(tmp_path))

@@ -92,7 +92,7 @@ def test_train_browse_states_are_distances(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("count", "expected"), [(2, [1, 1, 1, 0, 1, 0]), (3, [2, 2, 1, 0, 2, 0]), (9, [3, 2, 1, 0, 8, 0])]
 )
-def test_train_browse_number_of_states(tmp_path: Path, count: int, expected: list[int]) -> None:
+def test_train_browse_limits_number_of_states(tmp_path: Path, count: int, expected: list[int]) -> None:
     assert expected == list(states(trained(tmp_path, *PATH, states=count)).values())
 
 
@@ -106,7 +106,7 @@ def test_train_browse_keeps_distant_pages(tmp_path: Path) -> None:
     assert "1 pages lead to no relevant page and get the last state" in done.notes
 
 
-def test_trail_of_cycles_and_self_references(tmp_path: Path) -> None:
+def test_trail_keeps_cycles_and_drops_self_references(tmp_path: Path) -> None:
     again = [entry("c", False, "d"), entry("a", False, "c"), entry("b", False, "a"), entry("b", None, "b")]
     done = trained(tmp_path, *PATH, *again)
     assert {"a": 3, "b": 2, "c": 1, "d": 0, "x": 3, "e": 0} == states(done)
@@ -226,7 +226,7 @@ def test_unlabelled_pages_are_not_loaded(tmp_path: Path) -> None:
     assert (done.browsing.clusterings["kmeans"] >= 0).all()
 
 
-def test_train_browse_with_one_relevant_page(tmp_path: Path) -> None:
+def test_train_browse_with_one_relevant_page_adds_note(tmp_path: Path) -> None:
     done = trained(tmp_path, *PATH[:-1])
     assert 1 == done.browsing.relevant.sum()
     assert any(note.startswith("only one relevant page") for note in done.notes)
@@ -337,7 +337,7 @@ def visit(node: str, word: str, relevance: float, *links: str, first: bool = Fal
     return Visit(node, "page", "ok", 1, relevance=relevance, terms=terms, links=Links.to(*links))
 
 
-def test_train_browse_on_crawl(tmp_path: Path) -> None:
+def test_train_browse_reads_crawl(tmp_path: Path) -> None:
     place = crawl(
         tmp_path / "crawl",
         visit("http://a/", "rail", 0.1, "http://moved/", "http://never/", "http://a/", "http://moved/", first=True),

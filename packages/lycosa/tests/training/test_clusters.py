@@ -40,7 +40,7 @@ def test_means_by_hand() -> None:
 
 
 @pytest.mark.paper("batsakis-kmeans")
-def test_kmeans_two_groups_on_line() -> None:
+def test_kmeans_two_groups_on_line_by_hand() -> None:
     """The points -1, 1 and 9, 11 have the means 0 and 10, at a distance of 1 each, so the sum of squares is 4."""
     found = kmeans(line(-1, 9, 1, 11), 2)
     assert [0, 1, 0, 1] == found.labels.tolist()

@@ -45,14 +45,14 @@ def test_xmeans_respects_maximum() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
-def test_xmeans_with_few_pages(count: int) -> None:
+def test_xmeans_with_few_pages_has_few_clusters(count: int) -> None:
     bags = Bags.of([([number], [1.0]) for number in range(count)])
     found = xmeans(Points(bags, bags.counts, max(1, count)))
     assert count == len(found.labels)
     assert found.count <= max(2, count)
 
 
-def test_xmeans_with_equal_pages() -> None:
+def test_xmeans_with_equal_pages_is_one_cluster() -> None:
     bags = Bags.of([([0], [1.0])] * 9)
     assert 1 == xmeans(Points(bags, bags.counts, 1)).count
 

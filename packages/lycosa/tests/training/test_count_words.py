@@ -65,7 +65,7 @@ def test_measure_ignores_other_languages(tmp_path: Path) -> None:
     assert (2, "en", {"coral": 2, "sea": 1}) == (found.documents, found.language, found.frequency)
 
 
-def test_measure_warc_and_text_files(tmp_path: Path) -> None:
+def test_measure_counts_words_of_warc_and_text_files(tmp_path: Path) -> None:
     warc(tmp_path / "a.warc", "<p>coral", "<p>sea")
     (tmp_path / "note.txt").write_text("coral reef")
     (tmp_path / "image.png").write_bytes(b"\x89PNG coral")

@@ -92,7 +92,7 @@ def cases(book: RuleBook) -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.paper("rules-citation-matrix")
-def test_train_rules_random_walk_matrix(tmp_path: Path) -> None:
+def test_train_rules_random_walk_matrix_approaches_shares(tmp_path: Path) -> None:
     """The cells approach the expected shares after 6,000 links.
 
     a (DH) links to b (CH) and c (DH), and both link to a, where every walk starts. A walk continues with .85 at each
@@ -172,7 +172,7 @@ def test_train_rules_report_unavailable_pages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("most", [0, 3, 9, 10])
-def test_train_rules_sample_linked_pages(tmp_path: Path, most: int) -> None:
+def test_train_rules_samples_linked_pages_by_seed(tmp_path: Path, most: int) -> None:
     learned = [
         train_rules(paper_table(tmp_path / "t.tsv"), small_model(), paper_web(), most=most, seed=seed)
         for seed in (1, 1, 2)
@@ -183,7 +183,7 @@ def test_train_rules_sample_linked_pages(tmp_path: Path, most: int) -> None:
         assert learned[0].book != learned[2].book
 
 
-def test_train_rules_of_merged_classes_and_spellings(tmp_path: Path) -> None:
+def test_class_named_finds_merged_classes_and_spellings(tmp_path: Path) -> None:
     reader = RuleReader(small_model(("sea/reefs", "sea", "Trains")))
     named = [reader.class_named(label) for label in ("Sea/Reefs", "sea/reefs/atolls", "sea/fish", "trains", "air")]
     assert ["sea/reefs", "sea/reefs", "sea", "Trains", ""] == named
@@ -245,7 +245,7 @@ def write_log(path: Path, *visits: Visit) -> str:
     return str(path)
 
 
-def test_train_rules_on_crawl(tmp_path: Path) -> None:
+def test_train_rules_reads_crawl(tmp_path: Path) -> None:
     path = write_log(
         tmp_path / "crawl",
         visit("a", "DH", "b", "moved", "circle", "never fetched", "a", "back", first=True),
@@ -265,7 +265,7 @@ def test_train_rules_on_crawl(tmp_path: Path) -> None:
     assert {"DH": {"CH", "PH"}, "CH": {"DH"}} == {source: set(row) for source, row in walked.items()}
 
 
-def test_train_rules_on_crawl_with_damaged_words(tmp_path: Path) -> None:
+def test_train_rules_on_crawl_with_damaged_words_raises(tmp_path: Path) -> None:
     path = write_log(tmp_path / "crawl", visit("a", "CH", "b"))
     with pytest.raises(DamagedError, match="unknown term ids"):
         train_rules(path, small_model(), paper_web())

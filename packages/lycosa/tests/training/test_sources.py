@@ -137,7 +137,7 @@ def table(tmp_path: Path, content: str | bytes, column: str = "") -> tuple[Rows,
         "http://A.test/1#top\t Sea/ \nhttp://a.test/1\tSea\nhttp://a.test/2\tTrains\tmore\n",
     ],
 )
-def test_read_table_formats(content: str, tmp_path: Path) -> None:
+def test_read_table_accepts_all_formats(content: str, tmp_path: Path) -> None:
     rows, corpus = table(tmp_path, content)
     assert [("http://a.test/1", "Sea"), ("http://a.test/2", "Trains")] == rows
     assert not corpus.left_out
@@ -150,7 +150,7 @@ def test_read_table_lines_end_at_newlines_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("column", "found"), [("", "a"), ("2", "a"), ("3", "b"), ("genre", "b"), ("class", "a")])
-def test_read_table_column_of_classes(column: str, found: str, tmp_path: Path) -> None:
+def test_read_table_reads_named_column(column: str, found: str, tmp_path: Path) -> None:
     rows, _ = table(tmp_path, "url\tclass\tgenre\nhttp://a.test/\ta\tb\n", column)
     assert [("http://a.test/", found)] == rows
 
@@ -207,7 +207,7 @@ def crawl(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     return out, found
 
 
-def test_recorded_pages_from_archive(crawl: tuple[Path, list[str]], tmp_path: Path) -> None:
+def test_recorded_pages_reads_archive_directory_or_crawl(crawl: tuple[Path, list[str]], tmp_path: Path) -> None:
     out, found = crawl
     rows = [*((url, "ab"[n % 2]) for n, url in enumerate(found)), ("http://elsewhere.test/", "a")]
     (tmp_path / "t.tsv").write_text("".join(f"{url}\t{label}\n" for url, label in rows))
@@ -252,7 +252,7 @@ def test_read_crawl_without_log_raises(tmp_path: Path) -> None:
         read([str(tmp_path)], no_pages, progress)
 
 
-def test_read_several_sources(tmp_path: Path) -> None:
+def test_read_joins_several_sources(tmp_path: Path) -> None:
     one, two = write(tmp_path / "one", {"Sea/Reefs": 2}), write(tmp_path / "two", {"Sea/Reefs": 3, "Trains": 1})
     assert {"Sea/Reefs": 5, "Trains": 1} == labels(read([str(one), str(two)], no_pages, progress))
     assert text("Trains", 0) != text("Trains", 1)
@@ -285,7 +285,7 @@ def test_read_table_drops_long_class_names(tmp_path: Path) -> None:
     assert {"rows with a class of more than 1,000 characters": 1} == corpus.left_out
 
 
-def test_read_table_from_pipe(tmp_path: Path) -> None:
+def test_read_table_accepts_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("http://a.example/\tx\n",))
     writer.start()

@@ -82,7 +82,7 @@ def test_train_keeps_copies_on_one_side(tmp_path: Path) -> None:
     assert any("360 pages are exact or near copies" in note for note in done.notes)
 
 
-def test_train_with_identical_pages(tmp_path: Path) -> None:
+def test_train_with_identical_pages_holds_none_out(tmp_path: Path) -> None:
     for label in ("a", "b"):
         (tmp_path / "pages" / label).mkdir(parents=True)
         for number in range(5):
@@ -92,7 +92,7 @@ def test_train_with_identical_pages(tmp_path: Path) -> None:
     assert any("nothing could be held out" in note for note in done.notes)
 
 
-def test_train_with_three_pages_per_class(tmp_path: Path) -> None:
+def test_train_with_three_pages_per_class_adds_note(tmp_path: Path) -> None:
     root = write(tmp_path / "pages", {"Sea/Reefs": 3, "Trains": 3})
     for kind in KINDS:
         done = run(root, kind=kind)

@@ -100,7 +100,7 @@ def test_read_samples_large_topics(tmp_path: Path) -> None:
         "\ufeffurl\tclass\tlang\r\nhttp://one.example/\tScience/Physics\ten\r\n\r\n",
     ],
 )
-def test_read_table_with_or_without_titles(tmp_path: Path, table: str) -> None:
+def test_read_table_accepts_missing_titles(tmp_path: Path, table: str) -> None:
     directory = read_web_directory([written(tmp_path / "table", table)])
     assert {"Science/Physics": ["http://one.example/"]} == directory.pages
 

@@ -111,7 +111,7 @@ def test_probe_is_never_soft404() -> None:
 
 
 @pytest.mark.parametrize(("share", "soft"), [(0.0, True), (0.1, True), (0.6, False), (1.0, False)])
-def test_similarity_threshold_of_soft404(share: float, soft: bool) -> None:
+def test_soft404_requires_minimum_similarity(share: float, soft: bool) -> None:
     own = CORAL.split()
     answer = SORRY + " " + " ".join(own[: round(share * len(own))])
     assert soft == bool(probed().says("http://a.test/page.html", answer))

@@ -49,7 +49,7 @@ URLS = st.builds(
         ("/cal.php?id=3&DAY=12", "/cal.php"),
     ],
 )
-def test_suspicion_of_calendar(path: str, stem: str) -> None:
+def test_suspicion_recognises_calendar(path: str, stem: str) -> None:
     assert (CALENDAR, stem) == Address(HOST + path).suspicion()
 
 
@@ -63,7 +63,7 @@ def test_suspicion_of_calendar(path: str, stem: str) -> None:
         ("/a/b/c/b/d.html?page=2", "/a"),
     ],
 )
-def test_suspicion_of_repeated_path(path: str, stem: str) -> None:
+def test_suspicion_recognises_repeated_path(path: str, stem: str) -> None:
     assert (LOOP, stem) == Address(HOST + path).suspicion()
 
 
@@ -76,7 +76,7 @@ def test_suspicion_of_repeated_path(path: str, stem: str) -> None:
         ("/list?id=3&sort=name&dir=asc", "/list"),
     ],
 )
-def test_suspicion_of_endless_list(path: str, stem: str) -> None:
+def test_suspicion_recognises_endless_list(path: str, stem: str) -> None:
     assert (LISTS, stem) == Address(HOST + path).suspicion()
 
 
@@ -209,7 +209,7 @@ def test_section_ignores_numbers(one: str, other: str) -> None:
     "node",
     ["a", "", "a/b", "file:x.xml", "file:///x.xml", "http://", "//", "/", "?", "http://a.test?x=1", "a:b/c/2019/"],
 )
-def test_parsed_url_of_other_nodes(node: str) -> None:
+def test_address_accepts_other_nodes(node: str) -> None:
     address = Address(node)
     address.suspicion()
     assert "" == address.monstrous()
@@ -218,7 +218,7 @@ def test_parsed_url_of_other_nodes(node: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(URLS)
-def test_parsed_url_of_any_canonical_url(url: str) -> None:
+def test_address_restores_any_canonical_url(url: str) -> None:
     address = Address(url)
     assert host_key(url) == address.host
     assert url.partition("//")[2] == address.host + address.path + ("?" + address.query if "?" in url else "")

@@ -15,7 +15,7 @@ def cookie_file(directory: Path, *rows: str) -> str:
     return str(path)
 
 
-def test_fields_of_host_and_port() -> None:
+def test_fields_are_those_of_host_and_port() -> None:
     credentials = Credentials(["a.example X-A: 1", "a.example:8080 X-B: 2", "a.example:8080 X-A: 3"])
     assert {"X-A": "1"} == credentials.fields("http://a.example/")
     assert {"X-A": "3", "X-B": "2"} == credentials.fields("http://a.example:8080/")

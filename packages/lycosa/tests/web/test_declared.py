@@ -7,7 +7,7 @@ from lycosa.web.html import extract
 from tables import each
 
 
-def test_extract_metadata_of_head() -> None:
+def test_extract_reads_metadata_of_head() -> None:
     head = (
         "<meta name=author content='Ann  Lee'><meta property=og:site_name content=Reefs><link rel=license href=/cc>"
         "<meta property=article:published_time content=2024-05-03><meta property=article:author content=http://a.test/ann>"
@@ -37,7 +37,7 @@ def test_read_json_ld_ignores_malformed_data(data: str) -> None:
         ("awww.a.test www. http:// http://...", []),
     ]
 )
-def test_find_urls_without_punctuation(text: str, expected: list[str]) -> None:
+def test_find_urls_excludes_punctuation(text: str, expected: list[str]) -> None:
     assert expected == [text[start:end] for start, end in find_urls(text)]
 
 

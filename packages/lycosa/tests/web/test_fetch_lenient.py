@@ -225,7 +225,7 @@ def crawled(site: Site, path: Path, **options: Any) -> tuple[list[Visit], Any]:
     ],
     ids=["beyond its length", "length and chunks"],
 )  # fmt: skip
-def test_crawl_of_site_with_bad_framing(tmp_path: Path, frame: Any) -> None:
+def test_crawl_of_site_with_bad_framing_fetches_all_pages(tmp_path: Path, frame: Any) -> None:
     visits, engine = crawled(Site(frame), tmp_path / "crawl")
     assert (9, "nothing left to fetch") == (engine.tally.pages, engine.ending)
     assert ["/3"] == [visit.node[-2:] for visit in visits if visit.outcome == "denied"]

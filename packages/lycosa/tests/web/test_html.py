@@ -233,7 +233,7 @@ def test_read_plain_text_decodes_charsets(body: bytes, charset: str, expected: s
         ("", ""),
     ]
 )
-def test_detect_language_code(text: str, language: str) -> None:
+def test_detect_language_code_is_empty_if_unsure(text: str, language: str) -> None:
     assert language == detect_language_code(text)
 
 

@@ -35,7 +35,7 @@ def paths(html: str) -> list[str]:
         ("no links", []),
     ]
 )
-def test_tag_paths_of_markup(html: str, found: list[str]) -> None:
+def test_tag_paths_have_ids_and_classes(html: str, found: list[str]) -> None:
     assert found == paths(html)
 
 

@@ -71,7 +71,7 @@ def test_inflate_cap_is_exact(encoding: str, pack: Callable[[bytes], bytes], dat
 
 
 @EACH
-def test_inflate_cap_at_its_edges(encoding: str, pack: Callable[[bytes], bytes]) -> None:
+def test_inflate_respects_cap_at_its_edges(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     packed = pack(PAGE)
     for cap in (0, 1, len(PAGE) - 1, len(PAGE), len(PAGE) + 1):
         assert inflate(packed, encoding, cap) == (PAGE[:cap], len(PAGE) <= cap)

@@ -120,7 +120,7 @@ HOSTILE = {
 
 
 @each(HOSTILE)
-def test_main_part_of_hostile_pages(name: str) -> None:
+def test_main_part_of_hostile_pages_is_bounded(name: str) -> None:
     document = extract(HOSTILE[name], "http://h/", "utf-8")
     assert len(document.main) <= len(HOSTILE[name])
     assert bool(document.main) is bool(document.text.strip())

@@ -85,7 +85,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_opt_outs_of_case(name: str) -> None:
+def test_opt_outs_are_those_of_case(name: str) -> None:
     case = CASES[name]
     from lycosa.web.optouts import parse_x_robots_tag
 

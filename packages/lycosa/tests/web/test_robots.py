@@ -206,7 +206,7 @@ def test_verdict_by_status(status: int | None, expected: str) -> None:
     assert verdict(status) == expected
 
 
-def test_allowed_all_or_nothing() -> None:
+def test_allowed_follows_rules_for_whole_site() -> None:
     forbidding = RobotsRules([(False, "/")])
     for url in ["http://e.com/", "http://e.com", "http://e.com/a?b"]:
         assert RobotsRules.ALLOW_ALL.allowed(url)
@@ -281,7 +281,7 @@ def test_parse_never_raises(body: bytes) -> None:
     assert rules.allowed("http://e.com/a") in (True, False)
 
 
-def test_parse_real_files() -> None:
+def test_parse_accepts_real_files() -> None:
     if not REAL.exists():
         pytest.skip("the corpus of real files is absent: shared/conformance/robots-txt.tar.zst")
     count = 0

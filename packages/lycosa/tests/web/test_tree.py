@@ -33,14 +33,14 @@ SHAPES = [
 
 @pytest.mark.paper("personalized-tree")
 @each(SHAPES)
-def test_parse_tree_shape(markup: str, names: str, levels: str | None) -> None:
+def test_parse_tree_returns_nodes_and_levels(markup: str, names: str, levels: str | None) -> None:
     tree = parse_tree(markup)
     assert names == " ".join(name or text for name, text in zip(tree.names, tree.texts, strict=True))
     if levels is not None:
         assert [int(level) for level in levels.split()] == tree.levels
 
 
-def test_by_level_texts_and_elements() -> None:
+def test_by_level_returns_texts_and_elements() -> None:
     tree = parse_tree("<div> <p>one  two</p><script>x</script><p>three <b>four</b> five</p></div>")
     levels = tree.by_level()
     assert [["html"], ["body"], ["div"], ["p", "script", "p"], ["b"]] == [level.elements for level in levels]
@@ -69,7 +69,7 @@ def test_to_xml_is_well_formed(markup: str) -> None:
     assert sum(map(bool, tree.names)) == sum(1 for _ in root.iter())
 
 
-def test_to_xml_of_deep_pages() -> None:
+def test_to_xml_accepts_deep_pages() -> None:
     tree = parse_tree("<div>" * 50_000 + "x")
     starts = 0
 

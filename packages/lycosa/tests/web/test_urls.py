@@ -122,7 +122,7 @@ CANONICAL = [
 
 @pytest.mark.paper("personalized-validate")
 @each(CANONICAL)
-def test_canonical_form_of_urls(url: str, expected: str | None) -> None:
+def test_canonical_returns_expected_form(url: str, expected: str | None) -> None:
     assert canonical(url) == expected
 
 
@@ -256,5 +256,5 @@ def test_host_origin_and_site(url: str, expected_host: str, expected_origin: str
 
 
 @each([("http://a/", True), ("https://a/", True), ("ftp://a/", False)])
-def test_is_http_schemes(url: str, expected: bool) -> None:
+def test_is_http_accepts_http_and_https(url: str, expected: bool) -> None:
     assert is_http(url) is expected

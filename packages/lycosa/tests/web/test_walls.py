@@ -131,7 +131,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_detect_wall_of_case(name: str) -> None:
+def test_detect_wall_returns_kind_of_case(name: str) -> None:
     case = CASES[name]
     body = f"<html><head><title>{case.title}</title></head><body>{case.body}</body></html>".encode()
     assert detect_wall(case.url, case.status, case.header, body, extract(body, case.url)) == case.wall

@@ -7,7 +7,7 @@ from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.trial_strategies import make_trial_strategy
 
 
-def test_kind_of_each_entrant() -> None:
+def test_kind_is_known_for_each_entrant() -> None:
     named = entrants.entrants()
     assert {"scent", *entrants.BEST, "disco", "craw4llm", "crawl4ai", "qmin", "tres"} <= set(named)
     kinds = {"oracle": "oracle", "craw4llm": "oracle", "scent": "ours", "disco": "modern", "fl_n": "published"}

@@ -26,7 +26,7 @@ def test_index_prints_statistics(
     assert ("", "") == tuple(capsys.readouterr())
 
 
-def test_index_graph_with_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_stores_scores_of_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "e.tsv").write_text("a\tb\nb\ta\n")
     (tmp_path / "s.tsv").write_text("b\t.5\n")
     words = ["lab", "index", str(tmp_path / "e.tsv"), "--scores", str(tmp_path / "s.tsv"), "--out", str(tmp_path / "x")]

@@ -11,7 +11,7 @@ from commands import run as command
 from lab_experiments import results_csv
 
 
-def test_run_command_by_flags_and_file(
+def test_run_command_is_equal_by_flags_and_file(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     words = ["lab", "run", "--workers", "1", "--quiet", "--json"]
@@ -54,7 +54,7 @@ def test_run_command_by_flags_and_file(
     assert str(again / "results.csv") in paired
 
 
-def test_run_command_against_strategy(
+def test_run_command_against_reports_differences(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     words = ["--strategy", "best-first", "--against", "breadth-first", "--topics", "2", "--budget", "20"]

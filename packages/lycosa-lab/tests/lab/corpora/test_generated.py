@@ -124,7 +124,7 @@ def test_generate_rejects_bad_parameters(
     assert not list(tmp_path.iterdir())
 
 
-def test_generate_smallest_graph(tmp_path: Path) -> None:
+def test_generate_accepts_ten_nodes(tmp_path: Path) -> None:
     index = generate(tmp_path / "few", "jazz", nodes=10)
     assert (10, 1) == (len(index), np.count_nonzero(index.score))
     assert len(index.child) <= 9

@@ -74,7 +74,7 @@ def test_kind_of_each_source(tmp_path: Path) -> None:
             kind_of(str(tmp_path / wrong))
 
 
-def test_make_index_embedded_web_parameters(tmp_path: Path) -> None:
+def test_make_index_passes_parameters_to_embedded_web(tmp_path: Path) -> None:
     index = make_index(["embedded:pages=40,seed=3,hosts=4"], tmp_path / "x")
     assert 40 == len(index)
     assert index.fingerprint != make_index(["embedded:pages=40,seed=4,hosts=4"], tmp_path / "y").fingerprint
@@ -84,7 +84,7 @@ def test_make_index_embedded_web_parameters(tmp_path: Path) -> None:
     assert Counter({True: 40, False: 3}) == Counter("localhost" in name for name in joined.names)
 
 
-def test_make_index_conflicting_options(tmp_path: Path) -> None:
+def test_make_index_rejects_conflicting_options(tmp_path: Path) -> None:
     warc, edges = write(tmp_path / "x.warc", *PAGES), tmp_path / "e.tsv"
     edges.write_text("1\t2\n")
     for sources, more, code, match in (

@@ -67,7 +67,7 @@ def test_make_index_of_warc_compressed_or_not(tmp_path: Path, ending: str) -> No
 
 
 @pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
-def test_make_index_of_truncated_warc(tmp_path: Path, ending: str) -> None:
+def test_make_index_counts_cut_off_records(tmp_path: Path, ending: str) -> None:
     file = write(tmp_path / f"x{ending}", *PAGES)
     file.write_bytes(file.read_bytes()[:-30])
     index = make_index([str(file)], tmp_path / "x")
@@ -100,7 +100,7 @@ def test_make_index_revisit_records_use_original_body(tmp_path: Path) -> None:
     assert {"damaged records": 1} == left_out(index)
 
 
-def test_make_index_wacz_and_directory(tmp_path: Path) -> None:
+def test_make_index_reads_wacz_and_directory(tmp_path: Path) -> None:
     inside = tmp_path / "archives"
     inside.mkdir()
     data = write(tmp_path / "data.warc.gz", *PAGES)
@@ -191,7 +191,7 @@ def test_make_index_crawl_without_pages_is_error(tmp_path: Path) -> None:
         make_index([str(tmp_path)], tmp_path / "x")
 
 
-def test_make_index_of_file_tree(tmp_path: Path) -> None:
+def test_make_index_of_file_tree_resolves_links(tmp_path: Path) -> None:
     root = tmp_path / "pages"
     (root / "Science" / "Physics").mkdir(parents=True)
     (root / "Art").mkdir()

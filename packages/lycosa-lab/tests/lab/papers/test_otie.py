@@ -81,7 +81,7 @@ def test_findings_curves_in_range(report: Findings) -> None:
                 assert part.key != "otie-figure-2" or list(curve.y) == sorted(curve.y)
 
 
-def test_findings_quality_of_classifiers(report: Findings) -> None:
+def test_findings_table_has_quality_of_classifiers(report: Findings) -> None:
     (table,) = (part for part in report.parts if part.key == "otie-classifiers")
     assert isinstance(table, ReportTable)
     assert [row[0] for row in table.rows] == ["SVM", "Naive Bayes"]

@@ -172,7 +172,7 @@ def test_keep_finding_in_second_half() -> None:
 
 
 @pytest.mark.paper("rules-experiment-2")
-def test_seeds_matter_little_and_restrictive_claims() -> None:
+def test_seeds_matter_little_and_restrictive_have_all_verdicts() -> None:
     never = dict.fromkeys((BASELINE, RULES), np.zeros(6, np.bool_))
     few, near, far, none = (
         crawls([9], [base], [ours], spent=never)

@@ -116,7 +116,7 @@ def test_page_has_all_facts(page: Tags) -> None:
     assert [] == [output for output in wanted if output not in text]
 
 
-def test_page_badge_of_published_parts(written: Path, page: Tags) -> None:
+def test_page_has_badge_on_published_parts_only(written: Path, page: Tags) -> None:
     assert 1 == "".join(page.text).count(BADGE)
 
 
@@ -153,7 +153,7 @@ def test_write_report_interrupted_keeps_old_page(tmp_path: Path, monkeypatch: py
     assert not list(tmp_path.glob("*.new"))
 
 
-def test_format_cell_of_small_numbers() -> None:
+def test_format_cell_keeps_small_numbers() -> None:
     assert ["0.000", "1.2e-05", "yes", "∞"] == [format_cell(cell) for cell in (0.0, 0.000012, True, float("inf"))]
 
 
@@ -164,7 +164,7 @@ def browser() -> Iterator[Any]:
 
 
 @browsing.needs_browser
-def test_page_in_browser(browser: Any, written: Path) -> None:
+def test_page_has_no_browser_errors_or_requests(browser: Any, written: Path) -> None:
     page = browsing.file_page(browser, viewport={"width": 1280, "height": 900}, offline=True)
     complaints: list[str] = []
     asked: list[str] = []
@@ -186,7 +186,7 @@ def test_page_in_browser(browser: Any, written: Path) -> None:
 
 
 @browsing.needs_browser
-def test_page_in_browser_without_scripts(browser: Any, written: Path) -> None:
+def test_page_is_readable_without_scripts(browser: Any, written: Path) -> None:
     page = browsing.file_page(browser, java_script_enabled=False)
     page.goto((written / "index.html").as_uri())
     assert page.locator("#part-2 .wide").is_visible()

@@ -81,7 +81,7 @@ def test_export_replaces_target_of_symlink(crawl: Path, tmp_path: Path) -> None:
     assert 60 == (tmp_path / "real" / "t.jsonl").read_bytes().count(b"\n")
 
 
-def test_export_to_device(crawl: Path) -> None:
+def test_export_to_full_device_raises(crawl: Path) -> None:
     with pytest.raises(StoreError, match="cannot write /dev/full: No space left on device"):
         export(crawl, "/dev/full", "jsonl")
     assert Path("/dev/full").is_char_device()

@@ -57,7 +57,7 @@ def test_tables_have_current_versions(crawl: Path) -> None:
     assert [A, f"to {D}"] == [rows[D]["parent"], rows[D]["anchor"]]  # the parent linked to it in its second version
 
 
-def test_tables_with_all_versions(crawl: Path, tmp_path: Path) -> None:
+def test_tables_list_all_versions_on_request(crawl: Path, tmp_path: Path) -> None:
     rows = table(crawl, versions="all")
     assert [("First", 1), ("B", 1), ("Second", 2), ("D", 1), ("B", 3)] == [
         (row["title"], row["version"]) for row in rows

@@ -94,7 +94,7 @@ def test_csv_cuts_long_text(tmp_path: Path) -> None:
     assert 200_000 == len(pandas.read_parquet(tmp_path / "t.parquet")["text"][0])
 
 
-def test_columns_of_pages(tmp_path: Path) -> None:
+def test_columns_have_values_of_pages(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         crawl.seed("http://a.test/")
         found = [("http://a.test/old", "see reefs", 0.7), ("http://a.test/x", "", 0.0)]

@@ -80,6 +80,6 @@ def test_near_sorts_by_distance() -> None:
     assert [3, 4, 2] == repeats.similar(0)
 
 
-def test_is_new_without_fingerprint() -> None:
+def test_is_new_is_true_without_fingerprint() -> None:
     repeats = NearDuplicates(lambda key: "")
     assert [True, True] == [repeats.is_new(key, 0, "the same") for key in (1, 2)]

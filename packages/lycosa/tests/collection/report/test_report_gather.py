@@ -21,7 +21,7 @@ def report_of(path: Path, *events: Event, **options: object) -> ReportFigures:
         return gather(collection)
 
 
-def test_gather_headline_numbers(tmp_path: Path) -> None:
+def test_gather_counts_headline_numbers(tmp_path: Path) -> None:
     report = report_of(
         tmp_path,
         Setting("threshold", 0.5, 100.0),
@@ -43,7 +43,7 @@ def test_gather_headline_numbers(tmp_path: Path) -> None:
     assert ["coral reef", True] == [report.subject, report.has_topic_words]
 
 
-def test_gather_harvest_curves(tmp_path: Path) -> None:
+def test_gather_draws_harvest_curves(tmp_path: Path) -> None:
     report = report_of(
         tmp_path,
         Setting("threshold", 0.5, 1.0),
@@ -60,7 +60,7 @@ def test_gather_harvest_curves(tmp_path: Path) -> None:
     assert (2, 4) == (report.curve.half, report.curve.half_breadth)
 
 
-def test_gather_best_pages(tmp_path: Path) -> None:
+def test_gather_ranks_best_pages(tmp_path: Path) -> None:
     report = report_of(
         tmp_path,
         Setting("threshold", 0.5, 1.0),
@@ -105,27 +105,27 @@ def test_gather_lists_closest_pages_if_none_is_relevant(tmp_path: Path) -> None:
     ],
     ids=["empty", "no pages", "only failures", "one page", "no web", "no names", "negative", "huge"],
 )
-def test_report_of_small_crawls(tmp_path: Path, events: tuple[Event, ...]) -> None:
+def test_report_of_small_crawls_is_complete_page(tmp_path: Path, events: tuple[Event, ...]) -> None:
     report = report_of(tmp_path, *events)
     text = render(report)
     assert "</html>" in text
     assert ("No page has been fetched" in text) == (report.pages == 0)
 
 
-def test_report_without_archive(tmp_path: Path) -> None:
+def test_report_without_archive_has_no_excerpts(tmp_path: Path) -> None:
     report = report_of(tmp_path, Seed(f"{A}/"), page(f"{A}/", 0.9), archive=False)
     assert [] == report.best[0].excerpt
     assert not any("search" in command for command, _ in report.steps)
     assert "nothing was archived" in render(report)
 
 
-def test_report_with_missing_archive_files(tmp_path: Path) -> None:
+def test_report_with_missing_archive_files_has_no_excerpts(tmp_path: Path) -> None:
     visit = page(f"{A}/", 0.9)
     visit.place.file, visit.place.length = "lycosa-00001.warc.gz", 100
     assert [] == report_of(tmp_path, Seed(f"{A}/"), visit).best[0].excerpt
 
 
-def test_report_of_running_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_ignores_events_after_its_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "crawl", [Seed(f"{A}/"), page(f"{A}/", 0.9)])
     lock = Lock(path)
     with CrawlDirectory(path) as collection:
@@ -170,7 +170,7 @@ def test_gather_requests_and_copies(tmp_path: Path) -> None:
     assert [("soft-404", 1)] == [(remark.name, remark.count) for remark in report.remarks]
 
 
-def test_gather_most_copied_pages(tmp_path: Path) -> None:
+def test_gather_counts_copies_per_page(tmp_path: Path) -> None:
     copies = [page(f"copy {i}", 0.9, same_as="a" if i else "b") for i in range(4)]
     report = report_of(tmp_path, page("a", 0.5), page("b", 0.49), *copies, page("lost", same_as="nowhere"))
     assert [("a", 3, "copy 1"), ("b", 1, "copy 0")] == [

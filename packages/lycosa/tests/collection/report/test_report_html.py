@@ -156,7 +156,7 @@ def test_html_uses_singular_for_one(report: ReportFigures) -> None:
     assert not re.search(r"\b1 (pages|finds|requests|links|copies)\b", single)
 
 
-def test_html_of_space_with_relevances(report: ReportFigures) -> None:
+def test_html_names_relevances_of_space(report: ReportFigures) -> None:
     given = " ".join(
         render(replace(report, threshold=1e-9, relevance_chart=None, strategy="hmm,file=strategy.tsv")).split()
     )

@@ -29,7 +29,7 @@ from scent_crawl import HERON, OTHER, SALMON, SEED, TROUT, Crawl, close, make_li
 S, M0 = 0.85 / 2.5, 0.8 / 7
 
 
-def test_terms_of_one_page() -> None:
+def test_terms_of_one_page_by_hand() -> None:
     """The typical outcome s is (.5 + .05) / (1 + .5); terms that depend on outcomes are divided by it."""
     crawl = Crawl()
     crawl.visit(SEED, 0.5, make_links((SALMON, "", ""), link_relevances=(0.8,), context=(0.4,), url=(0.2,)))
@@ -62,7 +62,7 @@ def test_priority_by_hand() -> None:
     assert close(expected) == crawl.priority(SALMON)
 
 
-def test_terms_of_two_parents() -> None:
+def test_terms_of_two_parents_by_hand() -> None:
     """Outcomes (.5, .1) and link relevances (.6, .2) of two parents are summed; of each relevance the larger counts."""
     crawl = two_pages()
     crawl.visit(HERON, 0.1, make_links((TROUT, "x", ""), link_relevances=(0.2,), context=(0.5,), url=(0.0,)))
@@ -183,7 +183,7 @@ def test_explain_unknown_row_is_zero() -> None:
     assert [0.0] == crawl.scent.priority(np.array([late]), crawl.table).tolist()
 
 
-def test_credit_three_ancestors() -> None:
+def test_credit_reaches_three_ancestors() -> None:
     """Credit is passed to three ancestors, times .3 each: 1 for the page, .3, .09, .027, then 0."""
     crawl = Crawl()
     names = ["alpha", "beta", "gamma", "delta", "epsilon"]
@@ -217,7 +217,7 @@ def test_learn_failure_has_no_outcome() -> None:
     assert np.array_equal(before, crawl.scent.groups_.totals)
 
 
-def test_learn_page_fetched_twice() -> None:
+def test_learn_counts_page_fetched_twice_once() -> None:
     crawl = two_pages()
     crawl.visit(SALMON, 0.3, Links.to(OTHER))
     assert [2, 0.8] == pytest.approx([crawl.scent.pages_, crawl.scent.outcome_sum_])
@@ -238,7 +238,7 @@ def test_redirect_target_inherits_priority_and_words() -> None:
     assert close(mean / crawl.scent.typical_outcome_) == crawl.term("neighbours", HERON)
 
 
-def test_redirect_to_known_page() -> None:
+def test_redirect_to_known_page_keeps_its_features() -> None:
     crawl = two_pages()
     heron = crawl.row(HERON)
     before = crawl.scent.links_.numbers[heron].copy()

@@ -34,7 +34,7 @@ def slots_of(text: str, language: str = "en") -> list[int]:
     return [slot_of(stem) for stem in stems(text, language)]
 
 
-def test_read_slots_of_stems() -> None:
+def test_read_returns_slots_of_stems() -> None:
     texts = ["Coral reefs, the reef", "", "of the", "bleaching!"]
     assert [slots_of("coral reef reef"), [], [], slots_of("bleaching")] == read(texts)
     assert NO_WORD < min(slot_of(str(number)) for number in range(10_000)) < SLOTS
@@ -48,7 +48,7 @@ def test_read_stems_by_language(language: str, text: str) -> None:
     assert [slots_of(text, language), slots_of(text, language)] == read([text, text], language)
 
 
-def test_read_chinese_and_mixed_text() -> None:
+def test_read_splits_chinese_and_mixed_text() -> None:
     assert [slots_of("珊瑚", "zh"), slots_of("coral", "zh")] == read(["珊瑚", "coral"], "zh")
     long = "coral reefs in the warm sea " * 10  # English text of this length is not searched for Chinese words
     assert [slots_of("珊瑚"), slots_of(long)] == read(["珊瑚", long])
@@ -64,7 +64,7 @@ def test_read_of_no_texts_is_empty() -> None:
     assert [] == LinkWords().read([])[1].tolist()
 
 
-def test_read_with_more_languages_than_cached() -> None:
+def test_read_accepts_more_languages_than_cached() -> None:
     words, codes = LinkWords(), ["de", "fr", "es", "it", "nl", "sv", "fi", "pt", "ru", "tr"]
     assert len(codes) > MAX_LANGUAGES
     first = [read(["Häuser corals étoiles"], code, words) for code in codes]
@@ -103,7 +103,7 @@ def test_on_new_words_is_called_once_per_word() -> None:
     assert [("corals", slot_of("coral")), ("coral", slot_of("coral"))] == met
 
 
-def test_slots_of_page_words() -> None:
+def test_slots_are_those_of_stems() -> None:
     words, known = LinkWords(), ["coral", "reef"]
     assert [slot_of("reef")] == words.slots(known, np.array([1], np.uint32)).tolist()
     known.append("fish")
@@ -137,7 +137,7 @@ def test_cosines_of_sums() -> None:
 
 
 @pytest.mark.usefixtures("axes")
-def test_topic_of_weighted_terms() -> None:
+def test_topic_is_unit_vector_of_heaviest_terms() -> None:
     """The vector 3 a + 4 b is scaled by its length 5; of many terms the 40 heaviest count."""
     assert [0.6, 0.8] == pytest.approx(TopicMeaning("", {"a": 3.0, "b": 4.0}).topic[:2].tolist())
     many = {f"{'c' * (number + 1)}": 1.0 for number in range(40)} | {"b": 0.5}

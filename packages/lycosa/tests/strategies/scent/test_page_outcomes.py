@@ -47,7 +47,7 @@ def test_outcome_is_relevance_and_cosine_part() -> None:
     assert pytest.approx(0.2 * 0.2 + 0.8 * 1.0 * (0.6 / 1.5)) == made.page("coral reef", 0.2)
 
 
-def test_outcome_with_probabilities() -> None:
+def test_outcome_with_probabilities_by_hand() -> None:
     """With probabilities the weights are .8 and .2; a probability below .2 counts as 0, and feedback is off."""
     made = OutcomesOfWords({"coral": 1.0, "reef": 1.0}, probability=True)
     assert pytest.approx(0.8 * 0.4 + 0.2 * 0.5 * (0.4 / 0.5)) == made.page("coral sea", 0.4)
@@ -186,7 +186,7 @@ def test_outcome_is_never_negative() -> None:
     assert 0.0 == min(outcomes)
 
 
-def test_outcome_of_stuffed_page() -> None:
+def test_outcome_of_stuffed_page_is_multiplied_by_quality() -> None:
     outcomes: list[float] = []
     for data in ({}, {"quality": 0.1}):
         crawl = Crawl(Scent(words="coral", vectors=False))

@@ -52,7 +52,7 @@ def test_read_bookmarks_titles_and_folders() -> None:
     assert {"not a web URL": 3} == dict(source.left_out)
 
 
-def test_read_bookmarks_of_truncated_file() -> None:
+def test_read_bookmarks_keeps_links_of_truncated_file() -> None:
     assert 2 == len(read(EXPORTED[: EXPORTED.index("<DT><H3>Deeper")]).links)
 
 

@@ -105,6 +105,6 @@ def test_read_sitemap_ignores_duplicates() -> None:
     assert (["https://www.example.org/a"], 0) == (source.links.urls, source.skipped)
 
 
-def test_read_sitemap_without_entries() -> None:
+def test_read_sitemap_accepts_empty_urlset() -> None:
     source = read()
     assert ("sitemap", 0, "") == (source.form, len(source.links), source.note)

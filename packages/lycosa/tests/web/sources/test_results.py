@@ -30,7 +30,7 @@ def test_parse_results_feed() -> None:
     assert not is_html_response(rss, "text/html")
 
 
-def test_parse_results_page_without_boilerplate() -> None:
+def test_parse_results_excludes_boilerplate_links() -> None:
     bar = '<a href="/about">About</a><a href="https://help.example/">Help</a><a href="/search?q=reefs&page=2">Next</a>'
     page = (
         f'{bar}<a href="/l?to=https%3A%2F%2Fa.example%2Freef&x=1">Reef</a><a href="{B}">Coral</a><a href="/own">Own</a>'

@@ -38,7 +38,7 @@ def test_add_counts_entries_beyond_limit() -> None:
         ("not a url", "not a url"),
     ]
 )
-def test_words_of_url_path(url: str, words: str) -> None:
+def test_words_of_returns_words_of_path(url: str, words: str) -> None:
     assert words == words_of(url)
 
 

@@ -81,7 +81,7 @@ def test_steadier_holds_on_paper_numbers() -> None:
 
 
 @pytest.mark.paper("gouriten-table-5")
-def test_claims_on_times_of_table_5() -> None:
+def test_claims_on_times_hold_on_table_5() -> None:
     times = {
         graph: {
             name: {step: value for step, value in zip(STEPS, values, strict=True) if value is not None}
@@ -127,7 +127,7 @@ def test_claims_untested_on_short_crawls() -> None:
 
 
 @pytest.mark.paper("gouriten-table-2")
-def test_claims_on_batches() -> None:
+def test_claims_on_batches_fail_or_are_untested() -> None:
     costs = {2: (3.0, 0.0), 8: (3.0, 9.0), 32: (3.0, 2.0)}
     sizes = {size: BATCHES[size] for size in costs}
     assert [FAILS] * 3 == [rule(with_batches(costs, (100, 1_000)), sizes).verdict for rule in ON_BATCHES]
@@ -136,7 +136,7 @@ def test_claims_on_batches() -> None:
 
 
 @pytest.mark.paper("gouriten-q-zeta", "gouriten-rich-friends")
-def test_claims_on_altered_greedy() -> None:
+def test_claims_on_altered_greedy_follow_scores() -> None:
     def altered(low: float, high: float, step: int = 5_000) -> CrawlComparison:
         return on_graphs({ORACLE: (1.0,), "q = 0.2": (low,), "q = 0.8": (high,)}, (step,))
 
@@ -153,7 +153,7 @@ def test_claims_on_altered_greedy() -> None:
     ]  # fmt: skip
 
 
-def test_claims_on_features() -> None:
+def test_claims_on_features_follow_correlations() -> None:
     six = [1.0] * 6
     output = [claims.all_positive(of, 6).verdict for of in ({"a": 0.1}, {"a": 0.1, "b": -0.1})]
     assert [HOLDS, FAILS, UNTESTED] == [*output, claims.all_positive({"a": -0.1}, 5).verdict]
@@ -164,7 +164,7 @@ def test_claims_on_features() -> None:
 
 
 @pytest.mark.paper("gouriten-figure-2")
-def test_claims_on_distances() -> None:
+def test_claims_on_distances_follow_quarters() -> None:
     early = {"n": 1.0, "e": 0.9, "ne": 0.5, "lr_fl": 1.0}
     late = {"n": 0.2, "e": 0.4, "ne": 0.3, "lr_fl": 0.1}
 

@@ -81,7 +81,7 @@ def test_neighbourhood_equals_production_estimators() -> None:
 
 @settings(max_examples=25)
 @given(st.lists(st.lists(st.integers(0, 7), max_size=8, unique=True), min_size=8, max_size=8), st.integers(0, 999))
-def test_neighbourhood_of_random_graphs(links: list[list[int]], chance: int) -> None:
+def test_neighbourhood_equals_definition_on_random_graphs(links: list[list[int]], chance: int) -> None:
     dice = np.random.default_rng(chance)
     names = [str(node) for node in range(8)]
     graph = {name: [names[target] for target in links[node]] for node, name in enumerate(names)}

@@ -25,11 +25,11 @@ def test_checksum_collides_for_anagrams() -> None:
     assert checksum("<p>aad</p>") != checksum("<p>abc</p>")  # the letters have the same sum, but fewer are distinct
 
 
-def test_levels_with_void_and_stray_tags() -> None:
+def test_levels_ignore_stray_end_tags() -> None:
     assert levels("<div>a<br>b<i>c</i></div></b><p>")[2:] == [[("div", 2), ("p", 0)], [("br", 0), ("i", 0)]]
 
 
-def test_levels_with_content() -> None:
+def test_levels_with_content_compare_texts() -> None:
     one, other = '<p class="a">text</p>', '<p class="a">next</p>'
     assert levels(one) == levels(other)
     assert levels(one, content=True) != levels(other, content=True)
