@@ -65,7 +65,7 @@ def test_compare_reports_tie(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome.changes == []
 
 
-def test_read_written_record(tmp_path: Path) -> None:
+def test_read_returns_written_record(tmp_path: Path) -> None:
     crawls = {"web/x": [golden.Pick("http://a.test/", math.inf), golden.Pick("http://a.test/b", -0.25)]}
     golden.write(crawls, tmp_path / "picks.tsv")
     assert golden.read(tmp_path / "picks.tsv") == crawls

@@ -64,7 +64,7 @@ def test_reached_names_exist() -> None:
         ("otie", False),
     ],
 )  # fmt: skip
-def test_exists_for_each_kind_of_name(way: str, there: bool) -> None:
+def test_exists_recognises_each_kind_of_name(way: str, there: bool) -> None:
     assert there == exists(way)
 
 
@@ -151,7 +151,9 @@ def _toy(root: Path, listed: str, marker: str) -> None:
         ),
     ],
 )
-def test_problems_of_list_and_markers(tmp_path: Path, listed: str, marker: str, expected: list[str]) -> None:
+def test_problems_name_errors_in_list_and_markers(
+    tmp_path: Path, listed: str, marker: str, expected: list[str]
+) -> None:
     _toy(tmp_path, listed, marker)
     assert expected == TOOL.problems(tmp_path)
 

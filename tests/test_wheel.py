@@ -170,7 +170,7 @@ def test_crawl_runs_from_installed_wheel(environment: Environment, tmp_path: Pat
     assert [] == json.loads(_run(lycosa, "plugins", "--json", cwd=tmp_path))
 
 
-def test_lab_run_from_installed_wheel(environment: Environment, tmp_path: Path) -> None:
+def test_lab_runs_from_installed_wheel(environment: Environment, tmp_path: Path) -> None:
     lycosa = environment("lycosa-lab") / "lycosa"
     _run(lycosa, "lab", "index", "embedded:pages=300,seed=7", "--out", "web", cwd=tmp_path)
     strategies = ["--strategy", "best-first", "--strategy", "breadth-first"]

@@ -52,7 +52,7 @@ def test_page_relevance_is_that_of_spider() -> None:
     assert page(flight(html('<a href="/b">bee</a>'), links=links), given=True).data == {"beta": 0.0, "alpha": [0.25]}
 
 
-def test_page_of_redirect_and_retry() -> None:
+def test_page_of_redirect_has_target_and_of_retry_a_time() -> None:
     moved = page(flight(other=(f"{URL}new", Request(f"{URL}new"))), [(f"{URL}new", Form(0, "", b""), "")])
     assert (moved.outcome, moved.links.urls) == ("redirect", [f"{URL}new"])
     assert moved.data[REQUESTS]["nodes"] == [f"{URL}new"]

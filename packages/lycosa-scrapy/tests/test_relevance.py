@@ -78,7 +78,7 @@ def test_input_stores_response(scheduler: Scheduler, flight: Any) -> None:
     assert flight.response is response
 
 
-def test_responses_of_other_schedulers_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_responses_of_other_schedulers_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "of_crawler", lambda crawler: None)
     response = Response(URL)
     outputs = [Request(f"{URL}known"), {"relevance": 1}]

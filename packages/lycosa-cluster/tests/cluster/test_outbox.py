@@ -101,7 +101,7 @@ def test_messages_of_sitemap_contain_its_sources() -> None:
     assert {owner: message.visit.data for owner, message in made.items()} == {1: {"sources": [OTHERS[1][0]]}}
 
 
-def test_is_linking_by_kind_and_outcome() -> None:
+def test_is_linking_depends_on_kind_and_outcome() -> None:
     assert is_linking(visit(1))
     assert is_linking(Visit("a", "redirect", "redirect", 1))
     assert not is_linking(Visit("a", "page", "gone", 1))

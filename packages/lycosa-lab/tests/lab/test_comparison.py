@@ -31,7 +31,7 @@ def test_closing_gap_that_shrinks() -> None:
     assert caught.closing("behind", "ahead", HARVEST).verdict == "cannot be tested here"
 
 
-def test_closing_untested_on_exhausted_topics() -> None:
+def test_closing_is_untested_on_exhausted_topics() -> None:
     numbers = {"ahead": np.full((6, 4), 0.5), "behind": np.full((6, 4), 0.4)}
     ruling = crawls({HARVEST: numbers}, spent=True).closing("ahead", "behind", HARVEST)
     assert ("cannot be tested here", True) == (ruling.verdict, "nothing is left to find in 6 of 6" in ruling.evidence)
@@ -82,7 +82,7 @@ def test_pooled_fills_missing_crawlers_with_nan() -> None:
     assert [1, 1] == [len(curve.y) for curve in result.figure("k", "t", "y", HARVEST).curves]
 
 
-def test_ahead_untested_for_identical_crawls() -> None:
+def test_ahead_is_untested_for_identical_crawls() -> None:
     both = results(["fl_n", "fl_e"], [(name, topic) for name in ("fl_n", "fl_e") for topic in "xy"])
     result = CrawlComparison.of({"fl_n": "n", "fl_e": "e"}, [both], [2, 4], [HARVEST])
     assert [1.0, 0.75] == result.values[HARVEST]["fl_n"][0].tolist()

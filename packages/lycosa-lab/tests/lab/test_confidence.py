@@ -107,7 +107,7 @@ def test_interval_with_groups_covers_more_than_without() -> None:
 
 @settings(max_examples=30)
 @given(SMALL)
-def test_sign_flip_exact_for_few_differences(differences: list[int]) -> None:
+def test_sign_flip_is_exact_for_few_differences(differences: list[int]) -> None:
     sums = [
         abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
         for signs in product((1, -1), repeat=len(differences))
@@ -115,12 +115,12 @@ def test_sign_flip_exact_for_few_differences(differences: list[int]) -> None:
     assert sum(one >= abs(sum(differences)) for one in sums) / len(sums) == sign_flip(differences)
 
 
-def test_sign_flip_smallest_p_by_number_of_differences() -> None:
+def test_sign_flip_smallest_p_is_2_to_the_1_minus_n() -> None:
     """If all n differences have one sign, p is 2 / 2^n: above .05 with five topics, below with six."""
     assert [2 / 2**n for n in (2, 5, 6, 14)] == [sign_flip([1.0] * n) for n in (2, 5, 6, 14)]
 
 
-def test_sign_flip_sampled_for_many_differences() -> None:
+def test_sign_flip_is_sampled_for_many_differences() -> None:
     """The exact p of 20 equal differences is 2 / 2^20, below the smallest sampled one, 1 / 10,001."""
     assert 1 / 10_001 <= sign_flip([1.0] * 20) <= 3 / 10_001
     mixed = [1.0] * 10 + [-1.0] * 5  # |sum| >= 5 if at least 10 or at most 5 of 15 are positive
@@ -128,7 +128,7 @@ def test_sign_flip_sampled_for_many_differences() -> None:
     assert exact == pytest.approx(sign_flip(mixed), abs=0.02)
 
 
-def test_sign_flip_false_positive_rate() -> None:
+def test_sign_flip_false_positives_are_five_percent() -> None:
     dice = np.random.default_rng(8)
     wrong = np.mean([sign_flip(dice.normal(size=9)) <= 0.05 for _ in range(300)])
     assert 0.02 <= wrong <= 0.08
@@ -157,7 +157,7 @@ def test_holm_by_hand() -> None:
 
 @settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_holm_between_p_and_bonferroni(values: list[float]) -> None:
+def test_holm_is_between_p_and_bonferroni(values: list[float]) -> None:
     output = holm(values)
     assert all(p <= one <= min(1.0, len(values) * p) + 1e-12 for p, one in zip(values, output, strict=True))
     assert sorted(output) == [output[place] for place in np.argsort(values, kind="stable")]

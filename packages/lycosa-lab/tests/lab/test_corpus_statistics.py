@@ -27,7 +27,7 @@ def page(url: str, *links: str) -> RecordedPage:
 
 
 @pytest.mark.paper("rules-radius-1")
-def test_corpus_statistics_same_topic_links_with_base_rate(tmp_path: Path) -> None:
+def test_corpus_statistics_compare_topic_links_with_base_rate(tmp_path: Path) -> None:
     labels = {"http://a.test/1": ["p/q"], "http://a.test/2": ["p", "r"]}
     pages = [page("http://a.test/1", "2", "3", "lost"), page("http://a.test/2", "1", "3", "4"), page("http://a.test/3"),
              page("http://a.test/4", "1")]  # fmt: skip

@@ -61,7 +61,7 @@ def last(found: Findings) -> list[Any]:
 
 
 @pytest.mark.paper("batsakis-harvest-ratio")
-def test_evaluate_by_largest_cosine(crawled: CorpusIndex, good: CorpusIndex) -> None:
+def test_evaluate_uses_largest_cosine(crawled: CorpusIndex, good: CorpusIndex) -> None:
     assert BY_HAND == pytest.approx(max_similarities_in(crawled, good, BACKGROUND).tolist(), abs=1e-6)
     pages, found, share, average = last(evaluate(crawled, good, background=BACKGROUND))
     assert (4, 2, 0.5) == (pages, found, share)  # .94 and .82 are above the threshold

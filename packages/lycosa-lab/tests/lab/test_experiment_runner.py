@@ -52,7 +52,7 @@ def test_run_outcomes_in_fixed_order(tmp_path: Path) -> None:
     assert results.select("fl_n") == results.outcomes[8:12]
 
 
-def test_run_independent_of_workers(tmp_path: Path) -> None:
+def test_run_is_independent_of_workers(tmp_path: Path) -> None:
     run(plan(), tmp_path / "one", index=graph(), workers=1)
     run(plan(), tmp_path / "two", index=graph(), workers=2)
     assert results_csv(tmp_path / "one") == results_csv(tmp_path / "two")

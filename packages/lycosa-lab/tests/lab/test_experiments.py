@@ -57,7 +57,7 @@ def test_load_of_written_toml_is_equal(tmp_path: Path) -> None:
         ("= 3", "bad-file", "TOML"),
     ],
 )
-def test_load_names_bad_line(tmp_path: Path, line: str, code: str, match: str) -> None:
+def test_load_quotes_bad_line(tmp_path: Path, line: str, code: str, match: str) -> None:
     with raises_input_error(code, match):
         Experiment.load(written(tmp_path, PLAIN + line))
 

@@ -159,7 +159,7 @@ def test_external_strategy_null_pick_gives_up() -> None:
     assert ("a", "gave up") == (names(trace), program.ending)
 
 
-def test_external_strategy_events_as_documented(tmp_path: Path) -> None:
+def test_external_strategy_sends_documented_events(tmp_path: Path) -> None:
     said = tmp_path / "said"
     script = f"""while IFS= read -r l; do printf '%s\\n' "$l" >> {said}; case $l in
         *'"start"'*) echo '{{"protocol":1,"wants":["context"]}}';; *'"pick"'*) echo '{{"pick":null}}';; esac; done"""

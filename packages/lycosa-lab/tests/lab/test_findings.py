@@ -9,7 +9,7 @@ TOPICS = [topic for topic in "abcdefgh" for _ in range(2)]
 LOW = np.linspace(0.3, 0.45, 16)
 
 
-def test_compare_better_in_all_trials():
+def test_compare_better_in_all_trials_holds():
     assert HOLDS == compare(LOW + 0.1, LOW, TOPICS, maximum=1).verdict
     assert FAILS == compare(LOW, LOW + 0.1, TOPICS, maximum=1).verdict
     assert FAILS == compare(LOW + 0.1, LOW, TOPICS, maximum=1, expect="not better").verdict
@@ -42,7 +42,7 @@ def test_compare_interval_around_0_is_untested():
     ],
     ids=["identical", "ceiling", "no trial", "nothing", "few"],
 )
-def test_compare_untested_without_possible_difference(given, reason, expect):
+def test_compare_is_untested_without_possible_difference(given, reason, expect):
     found = compare(**{"topics": TOPICS, "maximum": 1, **given}, expect=expect)
     assert (UNTESTED, True) == (found.verdict, reason in found.evidence)
 

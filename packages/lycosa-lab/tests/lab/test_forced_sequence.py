@@ -68,7 +68,7 @@ def test_watch_estimators_are_independent(index: CorpusIndex) -> None:
         assert together.picked[name].tolist() == alone.picked[name].tolist()
 
 
-def test_milliseconds_until_end_of_watch(index: CorpusIndex) -> None:
+def test_milliseconds_are_none_after_end_of_watch(index: CorpusIndex) -> None:
     led = lead(index, "oracle", 50)
     seen = watch(
         index, Judgements.given(index), HuntSubject("s", index.score), {"nr": "nr", "n": "fl_n"}, led.nodes,
@@ -81,7 +81,7 @@ def test_milliseconds_until_end_of_watch(index: CorpusIndex) -> None:
 
 
 @pytest.mark.paper("gouriten-running-times")
-def test_milliseconds_mean_of_window() -> None:
+def test_milliseconds_are_mean_of_window() -> None:
     """Steps of 1, 1, 9 and 2 ms with a window of 3 have the mean of 1, 9 and 2 at step 4."""
     of = np.array([0.001, 0.001, 0.009, 0.002])
     seen = WatchedSequence(np.zeros(4), {}, {"x": of})

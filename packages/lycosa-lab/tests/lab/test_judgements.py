@@ -119,7 +119,7 @@ def test_judgements_for_reads_cached_file(
         ("test_judgements:Learner", "learns from the pages it sees"),
     ],
 )
-def test_learning_reason_of_learning_judges(
+def test_learning_judges_are_rejected_with_reason(
     reefs: tuple[CorpusIndex, HuntSubject], judge: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))

@@ -157,7 +157,7 @@ def test_corpus_readings_return_copies_of_pages(web: CorpusIndex, readings: Corp
     assert not readings.page(3).links.facets
 
 
-def test_run_with_default_judge(web: CorpusIndex, readings: CorpusReadings, tmp_path: Path) -> None:
+def test_run_with_default_judge_is_cached(web: CorpusIndex, readings: CorpusReadings, tmp_path: Path) -> None:
     plan = Experiment(
         "mine", "", ["oracle", "breadth-first", "craw4llm", "best-first"], subjects=["cooking"], budgets=[30],
         seed_sets=1, judge="probability",

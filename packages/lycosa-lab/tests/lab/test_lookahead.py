@@ -24,7 +24,7 @@ def looked_ahead(index: CorpusIndex, links: int, budget: int, seen: NDArray[np.b
 
 
 @pytest.mark.paper("gouriten-approximation")
-def test_look_ahead_by_mean_of_subtree() -> None:
+def test_look_ahead_maximises_mean_of_subtree() -> None:
     """The mean of the subtree counts: poor with gold has (.25 + 1) / 2 = .625, more than rich's .5; with tin .375."""
     assert ["poor", "gold"] == looked_ahead(POOR_GATE, 1, 2)
     tin = CorpusIndex.of({"s": ["rich", "poor"], "poor": ["tin"]}, score={"rich": 0.5, "poor": 0.25, "tin": 0.5})
@@ -59,7 +59,7 @@ def test_look_ahead_seen_nodes_cost_nothing() -> None:
 
 
 @pytest.mark.paper("gouriten-approximation")
-def test_look_ahead_between_greedy_and_upper_bound() -> None:
+def test_look_ahead_is_between_greedy_and_upper_bound() -> None:
     chance = np.random.default_rng(4)
     names = [str(number) for number in range(2000)]
     rich = {names[node]: 1.0 for node in chance.choice(2000, 40, replace=False).tolist()}

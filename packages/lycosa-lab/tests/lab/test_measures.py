@@ -42,7 +42,7 @@ def trace(*nodes: int, seeds: int = 1) -> Trace:
     return Trace(np.array(nodes, np.int32), seeds)
 
 
-def test_sites_first_relevant_page_of_each_host() -> None:
+def test_sites_mark_first_relevant_page_of_each_host() -> None:
     """Nodes 1 to 6 are on hosts 0 1 1 2 2 and none; host 0 has a relevant seed, node 4 is not relevant."""
     trace = Trace(np.array([0, 1, 2, 3, 4, 5, 6], np.int32), seeds=1)
     hosts, truth = [0, 0, 1, 1, 2, 2, -1], np.array([1, 1, 1, 1, 0, 0.4, 1], np.float32)

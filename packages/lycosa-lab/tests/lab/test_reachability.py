@@ -88,7 +88,7 @@ def graphs(draw: st.DrawFn) -> tuple[CorpusIndex, list[int], int]:
 @pytest.mark.paper("gouriten-optimum")
 @settings(max_examples=20)
 @given(graphs())
-def test_upper_bound_and_optimum_of_small_graphs(graph: tuple[CorpusIndex, list[int], int]) -> None:
+def test_no_crawl_exceeds_optimum_or_upper_bound(graph: tuple[CorpusIndex, list[int], int]) -> None:
     index, seeds, budget = graph
     best, order = optimum(index, index.score, seeds, budget)
     assert best == math.fsum(index.score[order].tolist())

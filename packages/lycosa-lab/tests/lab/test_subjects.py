@@ -34,7 +34,7 @@ def test_subjects_of_truth_includes_branch(tmp_path: Path) -> None:
     assert "labels" == subject.truth_by
 
 
-def test_subjects_of_words_of_name_and_examples(tmp_path: Path) -> None:
+def test_subjects_of_join_words_of_name_and_examples(tmp_path: Path) -> None:
     reefs = [(f"bleaching corals and water number{n}", ["Sea/CoralReef_life"]) for n in range(4)]
     index = corpus(tmp_path / "i", [*reefs, *((f"water and trains number{n}", ["Rail"]) for n in range(4, 12))])
     (subject,) = subjects_of(index, ["Sea/CoralReef_life"])
@@ -68,7 +68,7 @@ def test_subjects_of_embedded_web_have_queries(web: CorpusIndex) -> None:
     assert "coral reef bleaching" == subject.words
 
 
-def test_subjects_of_drawn_by_size_and_seed(web: CorpusIndex) -> None:
+def test_subjects_of_are_drawn_by_size_and_seed(web: CorpusIndex) -> None:
     drawn = subjects_of(web, count=3, least=5, random_seed=4)
     names = [subject.name for subject in drawn]
     assert 3 == len(names)

@@ -61,7 +61,7 @@ def test_findings_rule_on_claims(fair: ExperimentResults, corpus: Path) -> None:
             paged(corpus, claims=[wrong]).check()
 
 
-def test_differences_paired_by_topic_and_seed_set(fair: ExperimentResults) -> None:
+def test_differences_are_paired_by_topic_and_seed_set(fair: ExperimentResults) -> None:
     lines = {(text, budget): apart for text, budget, apart in differences(fair, "best-first")}
     assert {("breadth-first", 20), ("breadth-first", 60), ("oracle", 20), ("oracle", 60)} == set(lines)
     for (text, budget), apart in lines.items():

@@ -88,7 +88,7 @@ def test_make_trial_strategy_passes_facts(graph: tuple[CorpusIndex, HuntSubject,
     assert scent.estimator.exact  # type: ignore[attr-defined]  # what the graph says of its nodes is the truth
 
 
-def test_make_trial_strategy_of_user(
+def test_make_trial_strategy_accepts_user_class(
     graph: tuple[CorpusIndex, HuntSubject, Judgements], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))

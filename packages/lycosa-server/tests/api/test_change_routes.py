@@ -56,7 +56,7 @@ class Crawled:
 
 
 @pytest.mark.paper("personalized-changes-shown")
-def test_list_changes_since_last_visit(site: SiteUnderTest) -> None:
+def test_list_changes_starts_at_last_visit(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     made = Crawled(site, ada)
     made.looked_again()
@@ -97,7 +97,7 @@ def test_list_changes_refuses_invalid_parameters(site: SiteUnderTest) -> None:
         assert 422 == ada.get(f"{API}/interests/{interest}/changes?{query}").status_code, query
 
 
-def test_compare_versions_by_number_or_the_last_two(site: SiteUnderTest) -> None:
+def test_compare_versions_defaults_to_last_two(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     made = Crawled(site, ada)
     diff = f"{API}/crawls/{made.crawl}/diff"

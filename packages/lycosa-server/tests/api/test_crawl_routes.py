@@ -27,7 +27,7 @@ def parts(answer: Any, *names: str) -> tuple[Any, ...]:
     return tuple(data[name] for name in names)
 
 
-def test_crawl_from_start_to_deletion(site: SiteUnderTest) -> None:
+def test_crawl_goes_from_start_to_deletion(site: SiteUnderTest) -> None:
     ann = site.sign_up("Ann")
     interest = interest_of(site, ann)
     started = ann.post(f"{API}/interests/{interest}/crawls", json={})

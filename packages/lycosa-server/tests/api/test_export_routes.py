@@ -138,7 +138,7 @@ def test_delete_account_leaves_no_trace(site: SiteUnderTest) -> None:
     )  # wait until the crawl process has removed the directory
 
 
-def test_export_quota_per_person(site: SiteUnderTest) -> None:
+def test_export_quota_is_per_person(site: SiteUnderTest) -> None:
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     writers = site.app.state.site.writers
     with writers.one(site.id_of(ada)), writers.one(site.id_of(ada)):

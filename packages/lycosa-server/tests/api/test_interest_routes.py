@@ -17,7 +17,7 @@ SETTINGS: dict[str, Any] = {"words": "coral reefs", "seeds": ["reefs.example/sta
 REEFS: dict[str, Any] = {"name": "Reefs", "settings": SETTINGS, "revisit_every": "1d"}
 
 
-def test_interest_from_creation_to_deletion(site: SiteUnderTest) -> None:
+def test_interest_goes_from_creation_to_deletion(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     made = ada.post(f"{API}/interests", json=REEFS)
     assert 201 == made.status_code, made.text

@@ -7,7 +7,7 @@ from site_maker import API, SiteUnderTest
 REEFS = {"name": "Reefs", "settings": {"words": "coral", "seeds": ["https://reefs.example/"]}}
 
 
-def test_share_to_read_and_to_edit(site: SiteUnderTest) -> None:
+def test_share_grants_reading_or_editing(site: SiteUnderTest) -> None:
     ada, bob, eve = site.sign_up("Ada"), site.sign_up("Bob"), site.sign_up("Eve")
     place = f"{API}/interests/{ada.post(f'{API}/interests', json=REEFS).json()['id']}"
     assert 404 == bob.get(place).status_code

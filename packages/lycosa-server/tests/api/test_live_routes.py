@@ -338,7 +338,7 @@ def test_events_of_disconnected_client_are_cleaned_up(world: CrawlOnSite) -> Non
     assert not streams.running
 
 
-def test_events_quota_per_person(world: CrawlOnSite) -> None:
+def test_events_quota_is_per_person(world: CrawlOnSite) -> None:
     feed = feed_of(world)
     streams, person = feed.site.streams, feed.access.person.id
     with ExitStack() as most, streams.one(person):

@@ -53,7 +53,7 @@ def wish(client: Any, **settings: Any) -> Any:
     return client.post(f"{API}/interests", json={"name": "Reefs", "settings": wished})
 
 
-def test_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) -> None:
+def test_model_goes_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) -> None:
     ada = site.sign_up("Ada")
     made = upload(ada, written(classifier(), tmp_path / "m"))
     assert 201 == made.status_code, made.text

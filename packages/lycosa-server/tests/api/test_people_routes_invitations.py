@@ -5,7 +5,7 @@ from __future__ import annotations
 from site_maker import API, PASSWORD, SiteUnderTest
 
 
-def test_invitation_from_creation_to_use(site: SiteUnderTest) -> None:
+def test_invitation_goes_from_creation_to_use(site: SiteUnderTest) -> None:
     ada = site.sign_up("ada", "admin")
     made = ada.post(f"{API}/invitations", json={"role": "reader", "note": "for Rita", "days": 3})
     code, link = made.json()["code"], made.json()["link"]

@@ -23,7 +23,7 @@ def sign_in(client: TestClient, name: str, password: str = PASSWORD) -> int:
     return client.post(f"{API}/session", json={"name": name, "password": password}).status_code
 
 
-def test_session_from_first_link_to_signing_out(site: SiteUnderTest) -> None:
+def test_session_goes_from_first_link_to_signing_out(site: SiteUnderTest) -> None:
     code = accounts.first_link(site.database, site.clock())
     client = site.client()
     assert "admin" == client.get(f"{API}/invitations/check", params={"code": code}).json()["role"]

@@ -11,7 +11,7 @@ from people_maker import NOW, person
 
 
 @pytest.mark.paper("personalized-predefined-seeds")
-def test_fill_only_on_first_start(database: Database) -> None:
+def test_fill_adds_entries_on_first_start_only(database: Database) -> None:
     catalogue.fill(database, NOW)
     first = catalogue.entries(database)
     assert {preference for preference, *_ in catalogue.default()} == catalogue.preferences(database)
@@ -30,7 +30,7 @@ def test_default_urls_are_canonical_and_unique() -> None:
     assert len(urls) == len(set(urls))
 
 
-def test_add_once_per_preference(database: Database) -> None:
+def test_add_refuses_same_url_per_preference(database: Database) -> None:
     one = catalogue.add(database, NOW, "Seas", "https://a.example/", "A")
     catalogue.add(database, NOW, "Music", "https://a.example/")
     with pytest.raises(Conflict, match="already"):

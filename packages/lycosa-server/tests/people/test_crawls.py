@@ -110,7 +110,7 @@ def test_resume_while_pausing_requeues(database: Database) -> None:
     assert crawls.take(database, NOW, crawl)
 
 
-def test_stop_and_resume_in_every_state(database: Database) -> None:
+def test_stop_and_resume_work_in_every_state(database: Database) -> None:
     crawl = new(database)
     assert (STOPPED, "stopped") == tuple(crawls.stop(database, NOW, crawl)[name] for name in ("reason", "state"))
     assert "stopped" == crawls.stop(database, NOW, crawl)["state"]

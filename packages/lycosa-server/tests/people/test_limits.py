@@ -23,19 +23,19 @@ def fail(database: Database, name: str, address: str, now: float = NOW) -> int:
     return 0
 
 
-def test_pair_limit_of_one_name_and_address(database: Database) -> None:
+def test_pair_limit_applies_to_one_name_and_address(database: Database) -> None:
     first = [fail(database, "ada", HOME, NOW + second) for second in range(6)]
     assert [0, 0, 0, 0, 0, 15 * 60 - 5] == first
     assert (0, 0) == (fail(database, "bob", HOME), fail(database, "ada", ELSEWHERE + "1"))
     assert (1, 0) == (fail(database, "ada", HOME, NOW + 899), fail(database, "ada", HOME, NOW + 900))
 
 
-def test_address_limit_over_all_names(database: Database) -> None:
+def test_address_limit_counts_all_names(database: Database) -> None:
     waits = [fail(database, f"person {number}", HOME) for number in range(21)]
     assert [0] * 20 + [900] == waits
 
 
-def test_name_limit_over_all_addresses(database: Database) -> None:
+def test_name_limit_counts_all_addresses(database: Database) -> None:
     waits = [fail(database, "ada", f"{ELSEWHERE}{number}") for number in range(31)]
     assert [0] * 30 + [3600] == waits
 

@@ -23,7 +23,7 @@ def test_summaries_never_name_options() -> None:
     assert [] == [name for name, entry in entries if OF_THE_COMMAND_LINE.search(SUMMARIES.get(name, entry.summary))]
 
 
-def test_cause_name_of_unreachable_hosts() -> None:
+def test_cause_name_distinguishes_unreachable_hosts() -> None:
     names = [
         cause_name("robots", outcome, describe_failure("robots", outcome)[0]) for outcome in ("unknown-host", "broken")
     ]

@@ -207,7 +207,7 @@ class Held:
             self.page.evaluate("new Promise((done) => setTimeout(done, 50))")
 
 
-def test_browser_join_and_sign_in(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+def test_browser_joins_and_signs_in(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     page = visit()
     _, code = accounts.invite(site.database, site.clock(), "admin")
     page.goto(f"/join#{code}")
@@ -240,7 +240,7 @@ def test_browser_join_and_sign_in(visit: Any, site: SiteUnderTest, complaints: l
     assert [] == complaints
 
 
-def test_browser_password_reset(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+def test_browser_resets_password(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     site.sign_up("Lost One")
     site.sign_up("Kind Admin", "admin")
     page = visit()
@@ -650,7 +650,7 @@ def crawled(site: SiteUnderTest, page: Any, letter: str = "c") -> Crawled:
     return Crawled(page, f"{site.settings.base}/interests/{interest}", row["id"], made)
 
 
-def test_browser_watch_read_and_label_crawl(visit: Any, listening: Listening, complaints: list[str]) -> None:
+def test_browser_watches_reads_and_labels_crawl(visit: Any, listening: Listening, complaints: list[str]) -> None:
     seen = crawled(listening.site, visit("Ada"))
     page = seen.page
     page.goto(seen.address)

@@ -61,7 +61,7 @@ def served(starting: Served, browser: Any) -> Served:
 
 
 @pytest.mark.paper("personalized-figure-1")
-def test_browser_from_first_start_to_signing_out(served: Served, browser: Any) -> None:
+def test_browser_goes_from_first_start_to_signing_out(served: Served, browser: Any) -> None:
     late = [0.0]
     web = ChangingWeb(
         Web(pages=300, hosts=6, traps=()),

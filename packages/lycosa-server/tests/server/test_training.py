@@ -64,7 +64,7 @@ def say(crawl: CrawlOnSite, number: int, yes: str, no: str) -> None:
             assert 200 == crawl.client.put(f"{API}/interests/{crawl.interest}/feedback", json=body).status_code
 
 
-def test_train_on_labels_and_opened_pages(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_train_uses_labels_and_opened_pages(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     say(crawl, 3, "reef", "rail")
     database, owner = crawl.site.database, crawl.site.database.rows("SELECT id FROM person")[0]["id"]
     for url in ("reef3", "reef3", "reef4"):

@@ -188,7 +188,7 @@ def test_recorded_change_is_shown_for_adjacent_versions_only(reefs: Path, shown:
     assert "" == json.loads(shown(reefs, json=True, from_="1"))["says"]
 
 
-def test_json_rows_that_differ(reefs: Path, shown: Any) -> None:
+def test_json_has_only_rows_that_differ(reefs: Path, shown: Any) -> None:
     told = json.loads(shown(reefs, from_="1", to="2", json=True, whole_text=True))
     assert {"from": 6 + 180 + 1, "to": 8 + 180 + 2, "removed": 0, "added": 3, "moved": 0, "share": 0.008} == told[
         "words"

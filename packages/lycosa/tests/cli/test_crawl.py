@@ -155,7 +155,7 @@ class Mine:
 
 @pytest.mark.paper("batsakis-input")
 @pytest.mark.parametrize("kind", ["example page", "regex", "judge"])
-def test_crawl_with_every_kind_of_judge(
+def test_crawl_runs_with_every_kind_of_judge(
     kind: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     (tmp_path / "mine.py").write_text(MINE)

@@ -61,7 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_browse_howto_training_commands(folder: Path, command: Command) -> None:
+def test_browse_howto_training_commands_succeed(folder: Path, command: Command) -> None:
     for words in shown("browse.md", "train browse record", "train browse walk.har"):
         (folder / "reefs.browsing").unlink(missing_ok=True)
         command.out(*words, "--quiet")
@@ -73,7 +73,7 @@ def test_browse_howto_training_commands(folder: Path, command: Command) -> None:
     assert 'judge = "browsing"' in (folder / "out" / "crawl.toml").read_text()
 
 
-def test_browse_howto_recording_commands(folder: Path) -> None:
+def test_browse_howto_recording_commands_succeed(folder: Path) -> None:
     (words,) = shown("browse.md", "replay --record")
     environment = {**os.environ, "XDG_DATA_HOME": str(folder / "data")}
     running = subprocess.Popen(
@@ -94,7 +94,7 @@ def test_browse_howto_recording_commands(folder: Path) -> None:
     assert "0 pages recorded" in complaint
 
 
-def test_train_howto_commands(folder: Path, command: Command) -> None:
+def test_train_howto_commands_succeed(folder: Path, command: Command) -> None:
     ((*words,),) = shown("train.md", "train my-pages")
     for kind in ("nb", "tree"):
         assert kind == command.json(*words, "--kind", kind)["kind"]
@@ -129,7 +129,7 @@ def engine() -> Iterator[str]:
     server.server_close()
 
 
-def test_seeds_howto_search_engine_commands(folder: Path, engine: str, command: Command) -> None:
+def test_seeds_howto_search_engine_commands_succeed(folder: Path, engine: str, command: Command) -> None:
     ((*words,),) = shown("seeds.md", "crawl coral reef bleaching --search")
     asked = [word.replace("https://example.org", engine) for word in words]
     said = command(*asked, *LOCAL, "--out", "out")

@@ -18,7 +18,7 @@ from lycosa.strategies import STRATEGIES
 NOW = 1_700_000_000.0  # 2023-11-14 22:13:20
 
 
-def test_complete_names_by_prefix() -> None:
+def test_complete_names_matches_prefix() -> None:
     assert {"best-first", "best-first-page"} <= set(complete_names("strategies")("best"))
     assert set(STRATEGIES) <= set(complete_names("strategies")(""))
 
@@ -33,7 +33,7 @@ def test_network_options_are_validated() -> None:
         network_options(delay=-1.0)
 
 
-def test_network_parameters_by_name() -> None:
+def test_network_parameters_selects_by_name() -> None:
     assert ["delay", "proxy"] == [one.name for one in network_parameters("delay", "proxy")]
 
 

@@ -95,7 +95,7 @@ def test_example_plugin_works_from_command_line(
     assert "reef-tools 1.0" in command.out("plugins")
 
 
-def test_example_plugin_in_help_and_completion(example: Path, install: Install, command: Command) -> None:
+def test_example_plugin_appears_in_help_and_completion(example: Path, install: Install, command: Command) -> None:
     install("reef-tools", directory=example)
     told = command.out("--help")
     assert "From other packages:\n  hosts     Count the relevant pages of each host.\n" in told
@@ -189,6 +189,6 @@ def test_missing_packages_of_plugin_are_reported(tmp_path: Path, command: Comman
     assert "no installed package adds anything\n" == command.out("plugins")
 
 
-def test_missing_names_of_unknown_plugins() -> None:
+def test_missing_is_none_for_unknown_plugins() -> None:
     assert plugins.missing("commands", "shore") is None
     assert isinstance(plugins.missing("commands", "lab"), InputError)

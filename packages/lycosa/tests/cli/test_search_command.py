@@ -66,7 +66,7 @@ def test_search_in_pipe_is_plain(command: Command, reefs: Path) -> None:
     assert not any(line != line.rstrip() or "\x1b" in line for line in lines)
 
 
-def test_search_bold_matches_in_terminal(command: Command, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_prints_bold_matches_in_terminal(command: Command, reefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)

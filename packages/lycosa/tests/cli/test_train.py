@@ -143,7 +143,9 @@ def test_train_prints_json_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert {"name", "pages", "held_out", "precision", "recall", "f1"} == set(told["quality"]["classes"][0])
 
 
-def test_train_report_of_many_classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+def test_train_report_of_many_classes_lists_confusions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
     for label in "abcdefghij":
         (tmp_path / "pages" / label).mkdir(parents=True)
         for number in range(6):

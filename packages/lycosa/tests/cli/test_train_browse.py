@@ -65,7 +65,7 @@ def here(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def test_train_browse_report(here: Path, command: Command) -> None:
+def test_train_browse_prints_report(here: Path, command: Command) -> None:
     words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "a, b.browsing")
     told = command.out(*words).splitlines()
     browsing = Browsing.load(here / "a, b.browsing")
@@ -91,7 +91,7 @@ def test_train_browse_removes_control_characters(tmp_path: Path, command: Comman
     assert "\x1b" not in told
 
 
-def test_train_browse_json_of_fetched_pages(here: Path, command: Command) -> None:
+def test_train_browse_prints_json_of_fetched_pages(here: Path, command: Command) -> None:
     told = command.json("train", "browse", "record.jsonl", "--out", "fetched.browsing", *LOCAL)
     browsing = Browsing.load(here / "fetched.browsing")
     assert browsing.digest == Browsing.load(here / "my.browsing").digest

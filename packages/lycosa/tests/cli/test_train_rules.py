@@ -62,7 +62,7 @@ def everything(place: Path) -> dict[str, int]:
     return {str(path.relative_to(place)): path.stat().st_size for path in place.rglob("*") if path.is_file()}
 
 
-def test_train_rules_from_table(here: Path, command: Command) -> None:
+def test_train_rules_from_table_prints_next_commands(here: Path, command: Command) -> None:
     words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--out", "my rules.tsv")
     told = command.out(*words, "--pages", "crawl").splitlines()
     book = RuleBook.load(here / "my rules.tsv")
@@ -73,7 +73,7 @@ def test_train_rules_from_table(here: Path, command: Command) -> None:
     assert book == RuleBook.load(here / "rules.tsv")
 
 
-def test_train_rules_from_crawl(here: Path, command: Command) -> None:
+def test_train_rules_from_crawl_writes_rules_only(here: Path, command: Command) -> None:
     before = everything(here)
     told = command.json("train", "rules", "crawl", "--model", "topics.model", "--out", "r.tsv")
     assert told["rules"] == len(RuleBook.load(here / "r.tsv"))
@@ -81,7 +81,7 @@ def test_train_rules_from_crawl(here: Path, command: Command) -> None:
     assert before == {name: size for name, size in everything(here).items() if name != "r.tsv"}
 
 
-def test_train_rules_from_fetched_pages(here: Path, command: Command) -> None:
+def test_train_rules_from_fetched_pages_equals_recorded_ones(here: Path, command: Command) -> None:
     words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--out", "fetched.tsv", *LOCAL, "--quiet")
     assert (0, "", "") == command(*words)
     assert RuleBook.load(here / "rules.tsv") == RuleBook.load(here / "fetched.tsv")
@@ -94,7 +94,7 @@ def test_train_rules_replaces_rules(here: Path, command: Command) -> None:
     assert 0 < len(RuleBook.load(here / "rules.tsv")) < len(before)
 
 
-def test_train_rules_with_walk_and_add(here: Path, command: Command) -> None:
+def test_train_rules_adds_walked_cases(here: Path, command: Command) -> None:
     words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "crawl", "--quiet")
     command.out(*words, "--walk", 40, "--out", "walked.tsv")
     command.out(*words, "--walk", 40, "--add", "rules.tsv", "--out", "both.tsv")
@@ -156,7 +156,7 @@ def test_show_matrix_of_too_many_classes_fails(command: Command, tmp_path: Path)
     assert 2 == command("train", "rules", "x.tsv", "--model", "m", "--out", "r", "--walk", -1).code
 
 
-def test_show_rules_with_markup_in_names(command: Command, tmp_path: Path) -> None:
+def test_show_rules_prints_markup_in_names(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     book.add("[bold]A[/bold]", "[red]B", 3)
     book.save(tmp_path / "r.tsv")

@@ -19,7 +19,7 @@ SMALLER = {"--links 20": "--links 3", "--walk 1000": "--walk 60", "--budget 300"
 """Replacements in commands, for fewer pages and no delays."""
 
 
-def test_taxonomy_howto_commands(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_taxonomy_howto_commands_succeed(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = PAGE.read_text("utf-8")
     blocks = re.findall(r"^```console\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)

@@ -37,7 +37,7 @@ def crawl(graph: str, tmp_path: Path, command: Command) -> Crawl:
     return run
 
 
-def test_why_of_waiting_link(crawl: Crawl, command: Command) -> None:
+def test_why_explains_waiting_link(crawl: Crawl, command: Command) -> None:
     made = crawl()
     told = command.out("why", made, "e", width=100)
     assert "waits as number 1 of 3" in told  # linked from b, the best page

@@ -18,7 +18,7 @@ from lycosa.core.types import Outcome
         ("page", "odd", "odd"),
     ],
 )
-def test_describe_failure_name(kind: str, outcome: str, name: str) -> None:
+def test_describe_failure_returns_name(kind: str, outcome: str, name: str) -> None:
     assert name == describe_failure(kind, outcome)[0]
 
 

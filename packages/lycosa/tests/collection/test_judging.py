@@ -165,7 +165,7 @@ def test_judge_applies_labels_without_learning(plain: Path) -> None:
     assert f"{FRONT}ring0" not in nodes
 
 
-def test_judge_by_examples_from_crawl_and_files(plain: Path, tmp_path: Path) -> None:
+def test_judge_accepts_examples_from_crawl_and_files(plain: Path, tmp_path: Path) -> None:
     (tmp_path / "page.txt").write_text("rails engine")
     result = judge(plain, examples=[f"{FRONT}train0", str(tmp_path / "page.txt")], threshold=0.4, keep=True)
     assert {f"Train {n}" for n in range(3)} <= {page.title for page in result.gained}
@@ -199,7 +199,7 @@ def test_judge_while_crawl_is_running(directory: Path) -> None:
         opened.close()
 
 
-def test_threshold_override_of_readers(directory: Path) -> None:
+def test_threshold_override_applies_to_all_readers(directory: Path) -> None:
     judge(directory, "coral polyps", keep=True)
     assert (7, 4) == (summarise(directory).relevant, summarise(directory, threshold=0.9).relevant)
     out = io.BytesIO()

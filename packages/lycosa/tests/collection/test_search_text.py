@@ -31,7 +31,7 @@ from lycosa.collection.search_text import clean, fold, split_words
         ("\ud800 \x00", []),
     ],
 )
-def test_split_words_of_languages(text: str, words: list[str]) -> None:
+def test_split_words_follows_script_of_language(text: str, words: list[str]) -> None:
     assert words == split_words(text)
 
 

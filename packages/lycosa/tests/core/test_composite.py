@@ -129,7 +129,7 @@ def test_altered_seeds_come_first(sweeping: bool) -> None:
     assert [2, 4] == [made.pick(number, frontier, 0.0).row for number in (1, 2)]
 
 
-def test_altered_random_by_seed_and_pick_number() -> None:
+def test_altered_picks_depend_on_seed_and_pick_number() -> None:
     priorities = [1.0] * 100
     rows = []
     for seed, first in ((1, 1), (1, 41), (2, 1)):

@@ -67,7 +67,7 @@ def test_held_rows_wait_for_free_rows_of_other_arms() -> None:
     assert "c1" == take(made, 1)
 
 
-def test_next_ready_of_given_arms_only() -> None:
+def test_next_ready_considers_queried_arms_only() -> None:
     hosts = Hosts(a=5.0, b=0.0)
     made = frontiers("a1 b1 b2", [0.9, 0.5, 0.4], [0.1, 0.9, 0.8], hosts=hosts)
     assert "b1" == take(made, 0), "arm 0 saw that lane a waits until 5"

@@ -14,7 +14,7 @@ DAY = 86_400.0
     ("text", "expected"),
     [("90m", 5400), ("1d", 86_400), ("2 weeks", 1_209_600), ("1 h 30 min", 5400), ("45", 45), ("1.5 Days", 129_600)],
 )
-def test_parse_duration_units(text: str, expected: float) -> None:
+def test_parse_duration_accepts_units(text: str, expected: float) -> None:
     assert expected == parse_duration(text)
 
 

@@ -233,7 +233,7 @@ TWO_HOSTS = Site({
 })  # fmt: skip
 
 
-def test_robots_sitemaps_of_seed_hosts_only() -> None:
+def test_robots_sitemaps_are_read_for_seed_hosts_only() -> None:
     _, visits = crawl(TWO_HOSTS, ["/"], sitemaps=True)
     assert ["/s.xml"] == paths_of(visits, "sitemap")
     assert {"/", "/coral", f"{B}/"} == set(paths_of(visits, "page"))
@@ -333,7 +333,7 @@ def folder(count: int) -> dict[str, str]:
     return {"/": f"<p>coral {links}", **{f"/{n}.html": f"<p>{f'{words[n]} ' * 40}" for n in range(count)}}
 
 
-def test_probe_once_per_host() -> None:
+def test_probe_is_sent_once_per_host() -> None:
     engine, visits = crawl(Site(folder(9)), ["/"], probe_after=3, pages=8, trap_filter=SectionTrapFilter(0.1))
     probes = [visit for visit in visits if visit.kind == "probe"]
     assert [("gone", f"{A}/")] == [(visit.outcome, visit.origin.rpartition("/")[0] + "/") for visit in probes]

@@ -38,11 +38,11 @@ def drain(made: Frontier, now: float = 0.0) -> list[str]:
 
 
 @pytest.mark.paper("otie-frontier")
-def test_take_best_first_then_first_discovered() -> None:
+def test_take_prefers_best_then_first_discovered() -> None:
     assert ["b1", "a1", "a2", "c1"] == drain(frontier("a1 a2 b1 c1", [0.5, 0.5, 0.9, -1.0]))
 
 
-def test_take_seeds_first() -> None:
+def test_take_returns_seeds_first() -> None:
     table = Table()
     rows = np.array([table.add("a", 0), table.add_seed("s")], np.int32)
     made = Frontier(table)

@@ -45,7 +45,7 @@ def end(made: Frontier, node: str) -> None:
     made.wake(made.table.host_key(node))
 
 
-def test_take_best_first_then_first_discovered() -> None:
+def test_take_prefers_best_then_first_discovered() -> None:
     assert ["b1", "a1", "a2", "c1"] == drain(frontier("a1 a2 b1 c1", [0.5, 0.5, 0.9, -1.0]))
 
 
@@ -59,7 +59,7 @@ def test_rank_nan_comes_last(odd: float) -> None:
     assert ["a2", "a3", "a1"] == drain(frontier("a1 a2 a3", [odd, 0.5, -1e9]))
 
 
-def test_take_seeds_first() -> None:
+def test_take_returns_seeds_first() -> None:
     made = frontier("a1 a2 a3", [0.9, 0.1, 0.5])
     for node in ("a3", "a2"):
         made.rank(np.array([made.table.add_seed(node)], np.int32), np.array([0.0]))

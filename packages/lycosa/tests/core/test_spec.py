@@ -50,7 +50,7 @@ class Kettle:
         ("", ("", {})),
     ],
 )
-def test_parse_name_and_parameters(text: str, expected: tuple[str, dict[str, str]]) -> None:
+def test_parse_returns_name_and_parameters(text: str, expected: tuple[str, dict[str, str]]) -> None:
     assert expected == parse_spec(text)
 
 
@@ -196,7 +196,7 @@ def test_make_with_converts_choices_to_numbers() -> None:
         (tuple[str, ...], "names with + in between"),
     ],
 )
-def test_describe_type_of_annotations(kind: Any, expected: str) -> None:
+def test_describe_type_names_annotations(kind: Any, expected: str) -> None:
     assert expected == describe_type(kind)
 
 

@@ -50,7 +50,7 @@ def test_from_texts_round_trip() -> None:
     assert ["reef", "", "サンゴ"] == to_texts(from_texts(["reef", "", "サンゴ"]))
 
 
-def test_digest_independent_of_parts() -> None:
+def test_digest_is_independent_of_parts() -> None:
     assert hashlib.sha256(b"abc").hexdigest() == digest([b"a", b"bc"]) == digest([b"abc"])
 
 

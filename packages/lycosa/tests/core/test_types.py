@@ -47,7 +47,7 @@ def test_visit_is_page_or_version(kind: str, outcome: str, page: bool, version: 
     assert (page, version) == (visit.is_page, visit.is_version)
 
 
-def test_visit_relevance_at_pick_and_now() -> None:
+def test_visit_distinguishes_relevance_at_pick_and_now() -> None:
     visit = Visit("a", "page", "ok", 1, relevance=0.4)
     assert visit.was_relevant(0.4)
     assert visit.is_relevant(0.4)

@@ -76,7 +76,7 @@ def written_again(out: Path, path: tuple[str, ...], change: Callable[[Any], Any]
 
 
 @pytest.mark.parametrize(("before", "after"), [("playwright", ""), ("", "playwright")], ids=["installed", "removed"])
-def test_resume_after_browser_change(
+def test_resume_after_browser_change_replays_log(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, after: str
 ) -> None:
     missing(monkeypatch, before)

@@ -173,7 +173,7 @@ def test_facets_are_not_computed_unless_needed(world: World) -> None:
     assert {()} == {tuple(visit.links.facets) for visit in visits}
 
 
-def test_facets_with_language_judge(world: World) -> None:
+def test_facets_are_passed_through_language_judge(world: World) -> None:
     visits = world.crawl(topic="coral reef", strategy="link-context", languages=["en"], budget=10)
     assert {("context",)} == {tuple(visit.links.facets) for visit in visits if visit.is_page and len(visit.links)}
 

@@ -24,7 +24,7 @@ class PluginStub:
 
 
 @pytest.mark.parametrize(("where", "installed"), [("slurm:node1", "slurm"), ("local", "ray"), ("10.0.0.1:8080", "ray")])
-def test_runner_by_name_or_default(monkeypatch: pytest.MonkeyPatch, where: str, installed: str) -> None:
+def test_runner_is_found_by_name_or_default(monkeypatch: pytest.MonkeyPatch, where: str, installed: str) -> None:
     monkeypatch.setattr(runners, "named", lambda group: {installed: PluginStub()})
     made = runners.runner(where)
     assert isinstance(made, RunnerStub)

@@ -80,7 +80,7 @@ def digest(path: Path) -> str:
     return hashlib.sha256(repr(answers).encode()).hexdigest()
 
 
-def test_why_waiting_terms_and_rank(tmp_path: Path) -> None:
+def test_why_of_waiting_link_has_terms_and_rank(tmp_path: Path) -> None:
     path = run_crawl(tmp_path / "crawl", Weighed(), 2)  # a, then b: .25 + .25 against .25 + .125 and .25
     expected = {
         "c": (2, {"parents": 0.5, "link": 0.125}),  # b is its best parent, a has the better link to it
@@ -105,7 +105,7 @@ def test_why_lists_parents_and_path(tmp_path: Path) -> None:
     assert (2, ["a", "c"]) == (why.parent_count, [stop.node for stop in why.path])
 
 
-def test_why_fetched_terms_at_pick(tmp_path: Path) -> None:
+def test_why_of_fetched_page_has_terms_at_pick(tmp_path: Path) -> None:
     path = run_crawl(tmp_path / "crawl", Weighed(), 4)  # a, b, e (.75), c (.625)
     why = ask(path, "b", Weighed())
     assert why.fetched is not None

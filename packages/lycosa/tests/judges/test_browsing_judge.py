@@ -55,7 +55,7 @@ def test_threshold_default_if_pages_are_equal() -> None:
 
 
 @pytest.mark.paper("batsakis-input")
-def test_crawl_with_browsing_record_only(tmp_path: Path) -> None:
+def test_crawl_needs_browsing_record_only(tmp_path: Path) -> None:
     ten_pages().save(tmp_path / "reefs.browsing")
     graph = GraphSpace({"a": ["b", "c"], "b": ["d"], "c": []})
     out = tmp_path / "crawl"

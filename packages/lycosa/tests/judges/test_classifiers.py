@@ -86,6 +86,6 @@ def test_neural_network_probabilities_equal_scikit_learn(classes: int) -> None:
     assert np.allclose(learner.predict_proba(samples), ours.probabilities(bags), atol=1e-5)
 
 
-def test_neural_network_fit_on_six_pages() -> None:
+def test_neural_network_fit_accepts_six_pages() -> None:
     bags, labels = _pages(2, 6)
     assert 2 == NeuralNetwork.fit(bags, labels, 2, 15).probabilities(bags).shape[1]

@@ -12,7 +12,7 @@ def relevance(topic: WordFrequencyJudge, marked: str, title: str = "") -> float:
 
 
 @pytest.mark.paper("personalized-word-frequency")
-def test_word_frequency_occurrences_in_title_and_text() -> None:
+def test_word_frequency_counts_title_and_text() -> None:
     assert 4.0 == relevance(WordFrequencyJudge("coral"), "Coral, coral.\n\nNo CORAL here.", "Coral")
 
 
@@ -25,7 +25,7 @@ def test_word_frequency_string_is_one_phrase() -> None:
     assert 3.0 == relevance(WordFrequencyJudge("Coral  Reef"), text)
 
 
-def test_word_frequency_whole_words_or_anywhere() -> None:
+def test_word_frequency_matches_whole_words_or_anywhere() -> None:
     text = "art, party, artist, ART."
     assert (2.0, 4.0) == (
         relevance(WordFrequencyJudge("art"), text),
@@ -33,7 +33,7 @@ def test_word_frequency_whole_words_or_anywhere() -> None:
     )
 
 
-def test_word_frequency_scripts_without_spaces() -> None:
+def test_word_frequency_counts_in_scripts_without_spaces() -> None:
     assert 2.0 == relevance(WordFrequencyJudge("サンゴ"), "サンゴ礁とサンゴの白化")
     assert 1.0 == relevance(WordFrequencyJudge("CO2"), "CO2濃度")
 
@@ -46,19 +46,19 @@ def test_word_frequency_folds_case() -> None:
     assert 2.0 == relevance(WordFrequencyJudge("straße"), "STRASSE, Straße")
 
 
-def test_word_frequency_weighted_terms() -> None:
+def test_word_frequency_multiplies_weights_of_terms() -> None:
     assert 2 * 1 + 0.5 * 3 == relevance(
         WordFrequencyJudge({"coral reef": 2.0, "coral": 0.5}), "coral reef, coral, coral"
     )
 
 
-def test_word_frequency_weighted_lines() -> None:
+def test_word_frequency_counts_each_string_once_per_line() -> None:
     """A line counts each string once: 1 + 1 for the first line, 1 for the second."""
     topic = WordFrequencyJudge({"coral": 1.0, "reef": 1.0}, count="lines")
     assert 3.0 == relevance(topic, "coral and reef and coral\nreef")
 
 
-def test_word_frequency_of_links() -> None:
+def test_word_frequency_judges_links_and_facets() -> None:
     topic = WordFrequencyJudge("coral reef")
     topic.facets = ("context", "url")
     links = Links.to("http://a.test/coral-reef/coralReef.html", "b", anchors=["Coral reef! Coral reef!", "reef"])
@@ -71,7 +71,7 @@ def test_word_frequency_of_links() -> None:
     )
 
 
-def test_word_frequency_threshold() -> None:
+def test_word_frequency_threshold_defaults_to_1() -> None:
     assert (1.0, 3.0) == (WordFrequencyJudge("coral").threshold, WordFrequencyJudge("coral", threshold=3.0).threshold)
 
 

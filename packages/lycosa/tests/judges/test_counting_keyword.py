@@ -16,7 +16,7 @@ def judge(topic: KeywordJudge, marked: str, *anchors: str, title: str = "") -> J
 
 
 @pytest.mark.paper("gouriten-smoothing")
-def test_keyword_relevance_in_title_and_text() -> None:
+def test_keyword_counts_title_and_text() -> None:
     assert (
         pytest.approx(log(1 + 4))
         == judge(KeywordJudge("reef"), "Reef, reef and REEF, not reefs", title="A reef").relevance
@@ -40,7 +40,7 @@ def test_keyword_alpha_counts_in_window() -> None:
 
 
 @pytest.mark.parametrize(("gap", "inside"), [(44, True), (45, False)])
-def test_keyword_window_before_anchor(gap: int, inside: bool) -> None:
+def test_keyword_window_has_48_characters_before_anchor(gap: int, inside: bool) -> None:
     """A window of 100 characters has 48 before an anchor of 4: 'reef' (4) and 44 more."""
     judgement = judge(KeywordJudge("reef"), "reef" + "." * gap + "\x01here\x02", "here")
     assert [log(2) if inside else 0.0] == pytest.approx(judgement.link_relevances.tolist())
@@ -64,7 +64,7 @@ def test_keyword_long_anchor_is_window() -> None:
     assert [log(1 + 1)] == pytest.approx(judgement.link_relevances.tolist())
 
 
-def test_keyword_window_size() -> None:
+def test_keyword_window_size_is_respected() -> None:
     """A window of 20 has 8 characters on each side of an anchor of 4, room for one ' reef' on each."""
     judgement = judge(KeywordJudge("reef", window=20), "reef and reef \x01here\x02 reef reef", "here")
     assert [log(1 + 2)] == pytest.approx(judgement.link_relevances.tolist())
@@ -77,7 +77,7 @@ def test_keyword_windows_overlap_and_ignore_marks() -> None:
     )
 
 
-def test_keyword_links_by_position() -> None:
+def test_keyword_links_are_found_by_position() -> None:
     """Positions of dropped links are skipped; a link without marks has 0."""
     text = "\x01reef\x02" + " x" * 100 + " \x01b\x02"
     page = Page("ok", marked=text, links=Links.to("b", "refresh", anchors=["b", ""]))

@@ -89,7 +89,7 @@ def test_alpha_is_cosine_of_anchor() -> None:
     assert 0.05 < link_relevances[2] < 0.5
 
 
-def test_links_by_context_and_url() -> None:
+def test_links_are_judged_by_context_and_url() -> None:
     links = Links.to("http://example.test/coral-reef.html", anchors=["more"])
     links.contexts = ["more of coral reef"]
     page = Page("ok", title="A", marked="b", links=links)

@@ -29,19 +29,19 @@ def test_make_judge_words_use_default_judge() -> None:
     assert ({"coral": 1.0, "reef": 1.0}, 0.5) == (topic.weights, topic.threshold)
 
 
-def test_make_judge_words_with_named_judge() -> None:
+def test_make_judge_passes_words_to_named_judge() -> None:
     topic = make_judge(Options(topic="coral reefs", judge="vector"))
     assert isinstance(topic, VectorJudge)
     assert ({"coral": 1.0, "reef": 1.0}, 0.1) == (topic.weights, topic.threshold)
 
 
-def test_make_judge_with_regex() -> None:
+def test_make_judge_of_regex_is_regex_judge() -> None:
     topic = make_judge(Options(regex="coral", threshold=0.7))
     assert isinstance(topic, RegexJudge)
     assert 0.7 == topic.threshold
 
 
-def test_make_judge_with_terms_file(tmp_path: Path) -> None:
+def test_make_judge_reads_terms_file(tmp_path: Path) -> None:
     path = tmp_path / "terms.txt"
     path.write_text("# what I want\ncoral\t2\n\nreef\nbleaching event\t0.5\r\n", encoding="utf-8-sig")
     topic = make_judge(Options(terms=str(path)))
@@ -49,7 +49,7 @@ def test_make_judge_with_terms_file(tmp_path: Path) -> None:
     assert {"coral": 2.0, "reef": 1.0, "bleach": 0.5, "event": 0.5} == topic.weights
 
 
-def test_make_judge_with_examples() -> None:
+def test_make_judge_adds_terms_of_examples_to_words() -> None:
     topic = make_judge(Options(examples=["x"], judge="vector"), {"coral": 0.5, "reef": 0.25})
     assert isinstance(topic, VectorJudge)
     assert {"coral": 0.5, "reef": 0.25} == topic.weights
@@ -64,7 +64,7 @@ def test_make_judge_words_weigh_like_heaviest_example_term() -> None:
     assert {"coral": 1.0, "sea": 0.5, "lagoon": 0.5} == both.weights
 
 
-def test_make_judge_user_class() -> None:
+def test_make_judge_accepts_user_class() -> None:
     from lycosa.judges.space_judge import SpaceJudge
 
     assert isinstance(make_judge(Options(judge="lycosa.judges.space_judge:SpaceJudge")), SpaceJudge)
@@ -115,7 +115,7 @@ def test_make_judge_user_class_that_is_not_a_judge(name: str, message: str) -> N
         make_judge(Options(judge=name))
 
 
-def test_make_judge_user_class_with_words_and_parameters() -> None:
+def test_make_judge_passes_words_and_parameters_to_user_class() -> None:
     made = make_judge(Options(judge=f"{__name__}:Own,size=3", topic="coral", threshold=0.7))
     assert isinstance(made, Own)
     assert ("coral", 0.7, 3) == (made.words, made.threshold, made.size)
@@ -135,7 +135,7 @@ def test_make_judge_user_class_without_words_raises() -> None:
         ("keyword", KeywordJudge),
     ],
 )
-def test_make_judge_by_name(tmp_path: Path, judge: str, kind: type) -> None:
+def test_make_judge_creates_named_judges(tmp_path: Path, judge: str, kind: type) -> None:
     path = tmp_path / "terms.txt"
     path.write_text("coral\t2\n")
     assert kind is type(make_judge(Options(topic="coral", judge=judge)))
@@ -143,7 +143,7 @@ def test_make_judge_by_name(tmp_path: Path, judge: str, kind: type) -> None:
     assert (kind, {"coral": 2.0}, 0.4) == (type(made), getattr(made, "weights", None), made.threshold)
 
 
-def test_make_judge_parameters_after_name() -> None:
+def test_make_judge_parses_parameters_after_name() -> None:
     topic = make_judge(Options(topic="coral", judge="vector,tf=max,idf=none,link=context,threshold=.3"))
     assert isinstance(topic, VectorJudge)
     assert ("max", "none", "context", 0.3) == (topic.tf, topic.idf, topic.link, topic.threshold)
@@ -152,7 +152,7 @@ def test_make_judge_parameters_after_name() -> None:
     assert "lines" == counted.count
 
 
-def test_make_judge_named_regex_and_examples() -> None:
+def test_make_judge_accepts_judge_name_with_regex_or_examples() -> None:
     assert isinstance(make_judge(Options(regex="coral", judge="regex,threshold=.9")), RegexJudge)
     topic = make_judge(Options(examples=["x"], judge="vector,idf=none"), {"coral": 0.5})
     assert isinstance(topic, VectorJudge)
@@ -165,7 +165,7 @@ def test_make_judge_example_threshold_grows_with_terms(terms: int, threshold: fl
     assert pytest.approx(threshold) == topic.threshold
 
 
-def test_make_judge_with_background(tmp_path: Path) -> None:
+def test_make_judge_with_background_uses_its_idf(tmp_path: Path) -> None:
     Background(10, {"coral": 2}).save(tmp_path / "b")
     topic = make_judge(Options(topic="coral", background=str(tmp_path / "b")))
     assert isinstance(topic, VectorJudge)
@@ -173,7 +173,7 @@ def test_make_judge_with_background(tmp_path: Path) -> None:
     assert ("background", 10) == (topic.idf, topic.background.documents)
 
 
-def test_make_judge_with_model(tmp_path: Path) -> None:
+def test_make_judge_with_model_uses_targets_and_threshold(tmp_path: Path) -> None:
     bags = Bags.of([([0], [1]), ([1], [1])])
     fitted = NaiveBayes.fit(bags, np.array([0, 1]), 2, 2, smoothing=1, length=8)
     TrainedModel(["Art", "Science"], ["paint", "proof"], [1, 1], fitted).save(tmp_path / "m")
@@ -185,7 +185,7 @@ def test_make_judge_with_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", JUDGES)
-def test_describe_every_judge(name: str) -> None:
+def test_describe_lists_parameters_of_every_judge(name: str) -> None:
     assert JUDGES[name].summary
     assert "threshold" in describe(name)
     assert not {"words", "expression", "model", "stemmed", "background"} & set(describe(name))
@@ -253,7 +253,7 @@ def test_read_terms_rejects_invalid_files(tmp_path: Path, content: bytes, code: 
         read_terms(path)
 
 
-def test_read_terms_missing_file(tmp_path: Path) -> None:
+def test_read_terms_missing_file_raises(tmp_path: Path) -> None:
     with raises_input_error("unreadable-file", "cannot read the terms in .*nowhere: No such file"):
         read_terms(tmp_path / "nowhere")
 

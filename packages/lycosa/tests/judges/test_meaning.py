@@ -16,7 +16,7 @@ def ehrig(words: Any = "reef", **options: Any) -> EhrigJudge:
     return EhrigJudge(words, ontology=REEFS, **options)
 
 
-def test_ehrig_equations_3_and_8() -> None:
+def test_ehrig_equals_equations_3_and_8() -> None:
     """Similarity is .5^links: for 'reef island', 'atoll, atoll, land' has the counts atoll 2 and land 1."""
     atoll_reef, atoll_island = 0.5**2, 0.5**4  # atoll - coral reef - reef - land - island
     land_reef, land_island = 0.5**1, 0.5**1
@@ -25,7 +25,7 @@ def test_ehrig_equations_3_and_8() -> None:
     assert [pytest.approx(expected)] == judgement.link_relevances.tolist()
 
 
-def test_ehrig_topic_weights_and_repeated_words() -> None:
+def test_ehrig_multiplies_weights_of_repeated_words() -> None:
     assert [0.25 * 2] == judge(ehrig("reef reef", literal=True), "", "atoll").link_relevances.tolist()
     assert [0.25 * 3] == judge(ehrig({"reef": 3.0}, literal=True), "", "atoll").link_relevances.tolist()
 

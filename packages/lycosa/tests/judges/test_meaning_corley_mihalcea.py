@@ -17,7 +17,7 @@ def corley(words: Any = "reef bleaching", **options: Any) -> CorleyMihalceaJudge
 
 
 @pytest.mark.paper("batsakis-mihalcea")
-def test_corley_mihalcea_both_directions() -> None:
+def test_corley_mihalcea_averages_both_directions() -> None:
     """Best similarities are averaged in both directions; only atoll and reef are similar, .36."""
     alike = exp(-0.2 * 2) * tanh(0.6 * 1)
     atoll, sea, reef, bleaching = log(100 / 5), log(100 / 50), log(100 / 20), log(100 / 10)

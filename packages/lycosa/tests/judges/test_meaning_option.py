@@ -41,7 +41,7 @@ def test_crawl_rejects_ontology_for_topic_without_words(options: dict[str, Any])
         lycosa.crawl(seeds=SEEDS, ontology=REEFS, strategy="ehrig", **options)
 
 
-def test_make_judge_background_with_ontology(tmp_path: Path) -> None:
+def test_make_judge_accepts_background_with_ontology(tmp_path: Path) -> None:
     Background(100, {"coral": 5}).save(tmp_path / "own.zst")
     made = make_judge(Options(topic="coral", judge="ssrm", ontology=REEFS, background=str(tmp_path / "own.zst")))
     assert isinstance(made, SsrmJudge)

@@ -56,7 +56,7 @@ def test_unused_terms_count_in_query_length() -> None:
     assert pytest.approx(1 / sqrt(3), rel=1e-6) == judge(VectorJudge("coral atoll lagoon"), page("coral")).relevance
 
 
-def test_weights_multiply() -> None:
+def test_weights_multiply_terms_of_query() -> None:
     topic = VectorJudge({"coral": 3.0, "reef": 1.0})
     assert pytest.approx(1 / sqrt(10), rel=1e-6) == judge(topic, page("reef")).relevance
     assert pytest.approx(3 / sqrt(10), rel=1e-6) == judge(topic, page("coral")).relevance

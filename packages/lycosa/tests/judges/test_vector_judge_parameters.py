@@ -112,7 +112,7 @@ def test_query_is_stemmed_in_page_language() -> None:
     assert pytest.approx(1.0) == judge(VectorJudge({"haus": 1.0}, stemmed=True), page).relevance
 
 
-def test_query_of_stop_words_in_page_language() -> None:
+def test_query_of_stop_words_in_page_language_is_zero() -> None:
     assert 0.0 == judge(VectorJudge("die"), Page("ok", marked="die Koralle", language="de")).relevance
 
 

@@ -142,7 +142,7 @@ def test_replay_command_serves_until_sigterm(tmp_path: Path) -> None:
     ("text", "expected"),
     [("1970-01-01", 86_399_999_999), ("1970-01-01T00:00:01", 1_000_000), ("1970-01-01T01:00+01:00", 0)],
 )
-def test_parse_end_time_of_dates_and_times(text: str, expected: int) -> None:
+def test_parse_end_time_accepts_dates_and_times(text: str, expected: int) -> None:
     assert expected == round(parse_end_time(text, 0.0, "--at") * 1e6)
 
 

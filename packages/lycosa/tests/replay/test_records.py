@@ -89,7 +89,7 @@ def test_read_accepts_status_lines_of_other_writers(line: bytes) -> None:
     assert 200 == answer(line + b"\r\n\r\n")[0]
 
 
-def test_read_resource_record_as_response() -> None:
+def test_read_returns_resource_record_as_response() -> None:
     data = record("http://a.example/", b"hello", kind="resource").replace(
         b"application/http; msgtype=response", b"text/plain"
     )

@@ -135,7 +135,7 @@ def test_diff_ignores_whitespace_and_invisible_characters() -> None:
     assert ["same"] == states(diff("珊 瑚", "珊瑚"))
 
 
-def test_diff_scripts_without_spaces_by_character() -> None:
+def test_diff_compares_scripts_without_spaces_by_character() -> None:
     assert [("added", "大"), ("kept", "珊瑚礁")] == runs(diff("珊瑚礁", "大珊瑚礁"), 0)
 
 

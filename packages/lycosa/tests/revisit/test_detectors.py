@@ -99,7 +99,7 @@ REAL = {
 
 
 @pytest.mark.parametrize("name", COSMETIC)
-def test_judge_change_cosmetic_changes(name: str) -> None:
+def test_judge_change_recognises_cosmetic_changes(name: str) -> None:
     old = page("<p>Coral.<p>Posted 2 hours ago") if name == "age" else BASE
     if name == "attributes":
         old = article(extra='<p id="x" lang="en"></p>')
@@ -119,7 +119,7 @@ def test_judge_change_cosmetic_changes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_judge_change_real_changes(name: str) -> None:
+def test_judge_change_recognises_real_changes(name: str) -> None:
     kind, new = REAL[name]
     change = judge_change(BASE, new)
     assert change is not None
@@ -159,7 +159,7 @@ LISTED = [
 
 
 @pytest.mark.parametrize(("markup", "kind"), LISTED)
-def test_links_in_lists_below_prose(markup: str, kind: str) -> None:
+def test_judge_change_of_link_lists_depends_on_place(markup: str, kind: str) -> None:
     old, new = page(markup.format(PROSE, "")), page(markup.format(PROSE, "<li><a href=/b>Crabs</a>"))
     change = judge_change(old, new)
     assert change is not None
@@ -221,7 +221,7 @@ def test_judge_change_most_important_kind_sets_magnitude() -> None:
     assert 0.6 - 0.4 == pytest.approx(change.magnitude)
 
 
-def test_judge_change_of_undetected_difference() -> None:
+def test_judge_change_of_undetected_difference_is_cosmetic() -> None:
     new = article(foot="13 views")
     alone = judge_change(BASE, new, ["digest"])
     both = judge_change(BASE, new, ["digest", "main-text"])
@@ -328,7 +328,7 @@ def test_relevance_by_hand() -> None:
     assert ("topic", 1.0, "entered the topic: 0.4, now 7") == (verdict.kind, verdict.magnitude, verdict.says)
 
 
-def test_parse_detectors_unknown_name() -> None:
+def test_parse_detectors_rejects_unknown_name() -> None:
     assert ("tree", "digest") == parse_detectors("tree, digest tree")
     for wrong in ("md5", ["tree", "md5"]):
         with raises_input_error("unknown-name", "unknown detector 'md5'"):
@@ -365,7 +365,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_judge_change_of_hostile_pages(name: str) -> None:
+def test_detectors_report_changes_of_hostile_pages(name: str) -> None:
     body = HOSTILE[name].encode("utf-8", "surrogatepass")
     old, new = (Snapshot(URL, body + end, "text/html") for end in (b"", b"<p>Coral reefs"))
     for detect in ("main-text", "tree", "paper", "digest"):
@@ -400,7 +400,7 @@ def test_detectors_are_reflexive_symmetric_and_bounded(one: str, other: str) -> 
     assert (change is None) == (old.body == new.body or not old.body or not new.body)
 
 
-def test_judge_change_threshold_crossed_by_navigation() -> None:
+def test_judge_change_by_navigation_is_cosmetic() -> None:
     body = "<nav>{}</nav><main><p>Corals grow slowly in warm and shallow seas, and storms break them.</main>"
     old = page(body.format("Home"), relevance=0.11, threshold=0.1)
     new = page(body.format("Home Reefs"), relevance=0.09, threshold=0.1)

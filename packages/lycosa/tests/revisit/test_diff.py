@@ -16,7 +16,7 @@ def test_folded_keeps_single_rows() -> None:
     assert [(True, 3), (True, 1), (True, 3)] == [(shown, len(part)) for shown, part in folded(rows)]
 
 
-def test_compare_title_links_and_change() -> None:
+def test_compare_returns_title_links_and_change() -> None:
     first = Version(1, 0.0, title="Reef", text="same", links=["http://a.test/1", "http://a.test/2", "http://a.test/1"])
     second = Version(2, 9.0, title="Reefs", text="same", links=["http://a.test/2", "http://a.test/3"])
     told = compare(URL, first, second, change=Change("changed", "link", 0.5, ["links"], ["1 of 3 links is another"]))

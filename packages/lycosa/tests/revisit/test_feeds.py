@@ -44,7 +44,7 @@ def test_atom_has_required_elements() -> None:
             "The version before is of 2023-11-14 22:12 UTC.") == (summary.get("type"), summary.text)  # fmt: skip
 
 
-def test_atom_summary_from_callback() -> None:
+def test_atom_summary_is_that_of_callback() -> None:
     feed = Tree.fromstring(atom([TOLD], crawl=CRAWL, title="", says=lambda told: f"+ bleached <b> {told.seq}"))
     assert "+ bleached <b> 7" == feed.findtext("a:entry/a:summary", namespaces=IN)
 

@@ -190,14 +190,14 @@ def test_ids_are_permanent_and_unique(tmp_path: Path) -> None:
     other.close()
 
 
-def test_changes_of_invalid_titles_and_other_spaces(tmp_path: Path) -> None:
+def test_changes_keep_invalid_titles_and_nodes_without_host(tmp_path: Path) -> None:
     log = make_log(tmp_path, look(text(), "@reef@social.example", title="\ud800 reef"))
     [told] = changes(log)
     assert ("", "\ud800 reef") == (told.host, told.title)
     log.close()
 
 
-def test_last_visit_time_of_log(tmp_path: Path) -> None:
+def test_last_visit_time_is_0_for_empty_log(tmp_path: Path) -> None:
     log = make_log(tmp_path)
     assert (0.0, False) == last_visit_time(log)
     log.append(page())

@@ -45,7 +45,7 @@ def test_estimate_two_intervals_by_hand() -> None:
     assert math.log(1 + 2 / 1.75) / 2 == pytest.approx(rate[0], rel=1e-12)
 
 
-def test_estimate_with_known_times_of_change() -> None:
+def test_estimate_uses_known_times_of_change() -> None:
     """Known times count only up to the change: 4 changes in 4 * 2; with a prior of 1 change in 3, 5 in 11."""
     told = looks(*[(10.0, 2.0)] * 4)
     rate, shape = estimate(*told)

@@ -418,7 +418,7 @@ def test_visit_replans_single_page() -> None:
         assert looks == single
 
 
-def test_pick_largest_claim_first() -> None:
+def test_pick_returns_largest_claim_first() -> None:
     scheduler, _ = made(200, once=True, everything=True)
     tasks: list[Task] = []
     while (task := scheduler.pick(len(tasks), 1e6)) is not None:

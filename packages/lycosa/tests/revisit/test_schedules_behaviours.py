@@ -13,7 +13,7 @@ from lycosa.revisit.schedules import AUTOMATIC, BEHAVIOURS, Behaviours
 DAY = 86_400.0
 
 
-def test_behaviours_precedence() -> None:
+def test_behaviours_have_documented_precedence() -> None:
     names = BEHAVIOURS[:4]
     behaviours = Behaviours(*[[f"/{name}/"] for name in names])
     for first, second in itertools.combinations(names, 2):

@@ -40,7 +40,7 @@ def test_visit_returns_documents_and_remembered_titles() -> None:
 
 
 @pytest.mark.parametrize("judge", ["vector", "word-frequency", "keyword", "weighted-content"])
-def test_crawl_with_any_judge(judge: str) -> None:
+def test_crawl_accepts_any_judge(judge: str) -> None:
     space = GossipSpace(OVERLAY, DOCUMENTS, known=1.0, stale=0.0)
     visits = list(lycosa.crawl("reef", ["ann"], space=space, judge=judge, concurrency=1, budget=2))
     assert ["ann", "cat"] == [visit.node for visit in visits]

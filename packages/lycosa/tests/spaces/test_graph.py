@@ -63,7 +63,7 @@ def test_graph_file_passes_checks(files: dict[str, Any]) -> None:
     assert len(check_space(GraphSpace(**files), "a")) > 5
 
 
-def test_crawl_graph_by_name_and_resume(files: dict[str, Any], tmp_path: Path) -> None:
+def test_crawl_of_named_graph_can_be_resumed(files: dict[str, Any], tmp_path: Path) -> None:
     space = f"graph,file={files['file']},scores={files['scores']}"
     crawl = lycosa.crawl(seeds=["a"], space=space, out=tmp_path / "crawl", budget=2, concurrency=1)
     assert [("a", 0.0), ("b", 1.0)] == [(visit.node, visit.relevance) for visit in crawl]

@@ -11,7 +11,7 @@ from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.making import make_space, user_agent, wall_clock, web_space
 
 
-def test_make_space_by_name(tmp_path: Path) -> None:
+def test_make_space_creates_named_space(tmp_path: Path) -> None:
     (tmp_path / "links.tsv").write_text("a\tb\n")
     space = make_space(Options(space=f"graph,file={tmp_path}/links.tsv"), lambda: 0.0)
     assert isinstance(space, GraphSpace)

@@ -271,7 +271,7 @@ def test_probe_is_deterministic_per_host() -> None:
 
 
 @pytest.mark.parametrize(("pages", "asked"), [(0, False), (2, False), (3, True), (9, True)])
-def test_probe_after_some_pages(pages: int, asked: bool) -> None:
+def test_probe_is_sent_after_some_pages(pages: int, asked: bool) -> None:
     assert asked == isinstance(known(pages).prerequisite("http://a.test/x"), Task)
 
 

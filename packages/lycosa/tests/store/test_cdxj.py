@@ -70,7 +70,7 @@ def _cdxj_indexer_lines(directory: Path, into: Path) -> bytes:
     return into.read_bytes()
 
 
-def test_parse_record_status_line() -> None:
+def test_parse_record_accepts_incomplete_status_lines() -> None:
     head = (
         b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.test/\r\nWARC-Date: 2026-11-17T15:13:36Z\r\n\r\n"
     )

@@ -113,7 +113,7 @@ def test_other_events_round_trip(event: Seed | Label | Setting | ModelUpdate) ->
     assert exact(event) == exact(decode_other(EVENT_KINDS[type(event)], encode_other(event)))
 
 
-def test_model_update_with_arrays() -> None:
+def test_model_update_with_arrays_round_trip() -> None:
     data = {"w": np.array([[0.1, -0.0], [np.nan, 3]], np.float32), "more": [np.arange(3, dtype=np.uint32), {"b": b"x"}]}
     decoded = decode_other("model_update", encode_other(ModelUpdate("judge", data, 1.5)))
     assert isinstance(decoded, ModelUpdate)

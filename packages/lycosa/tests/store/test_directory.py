@@ -12,7 +12,7 @@ from lycosa.store.directory import CONFIG, COPIED_FILES, Directory
 from lycosa.store.log import Lock
 
 
-def test_create_then_open(tmp_path: Path) -> None:
+def test_open_returns_options_of_create(tmp_path: Path) -> None:
     options = Options(topic="coral", budget=7, strategy="scent")
     Directory.create(tmp_path / "new" / "crawl", options).close()
     reopened = Directory.open(tmp_path / "new" / "crawl")

@@ -10,12 +10,12 @@ from lycosa.store.naming import file_name, host_name, serial_number
 
 @pytest.mark.parametrize("serial", [1, 99_999, 123_456])
 @pytest.mark.parametrize("prefix", ["reefs", "a-20261117151336005-00007-b"])
-def test_serial_number_of_file_name(prefix: str, serial: int) -> None:
+def test_serial_number_is_that_of_file_name(prefix: str, serial: int) -> None:
     assert serial == serial_number(file_name(prefix, serial))
 
 
 @pytest.mark.parametrize("name", ["x.warc.gz", "reefs-20261117-00007-host-token.warc.gz", ""])
-def test_serial_number_of_foreign_names(name: str) -> None:
+def test_serial_number_of_foreign_names_is_0(name: str) -> None:
     assert 0 == serial_number(name)
 
 

@@ -217,7 +217,7 @@ def learn(bandit: Bandit, table: Table, frontier: Frontiers, visit: Visit) -> No
         (Visit("a", "page", "ok", 2, arm="another strategy's", relevance=0.75), 0, 0),
     ],
 )
-def test_reward_of_visits(visit: Visit, pulls: int, mean: float) -> None:
+def test_reward_depends_on_outcome_of_visit(visit: Visit, pulls: int, mean: float) -> None:
     """Pages are rewarded with beta, copies and failures with 0; other visits are not pulls."""
     bandit = make_bandit("epsilon")
     table, frontier = start(bandit)

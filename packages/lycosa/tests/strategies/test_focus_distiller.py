@@ -80,7 +80,7 @@ def test_distil_ignores_uncrawled_pages() -> None:
     ("same_host", "expected"),
     [("auto", [0.0, 1.0]), ("drop", [0.0, 1.0]), ("keep", [1.0, 1.0])],
 )
-def test_distil_links_within_host(same_host: Any, expected: list[float]) -> None:
+def test_distil_keeps_or_drops_links_within_host(same_host: Any, expected: list[float]) -> None:
     """Only with `keep` do links within a host count: a/1 links to its own host, b/1 to another."""
     distiller, table = Distiller(period=3, same_host=same_host), Table(host_key=lambda node: node[0])
     teach(distiller, table, "a/1", 1.0, "a/2")

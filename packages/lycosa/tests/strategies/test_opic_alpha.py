@@ -69,7 +69,7 @@ def test_opic_alpha_nodes_start_with_1() -> None:
     assert [1.0] == opic.priority(np.array([late], np.int32), table).tolist()
 
 
-def test_opic_alpha_failed_visits() -> None:
+def test_opic_alpha_treats_failed_visits_as_dead_ends() -> None:
     opic, table = OpicAlpha(), Table()
     table.add_seed("a")
     teach(opic, table, "a", b=1.0)

@@ -56,7 +56,7 @@ def test_chain_three_links_excludes_cycles(paper: RuleBook) -> None:
 
 
 @pytest.mark.paper("rules-max-depth")
-def test_chain_three_links_in_a_row() -> None:
+def test_chain_multiplies_three_links_in_a_row() -> None:
     """A -> B -> C -> T needs depth 3: .5 * .4 * .3 = .06; at depth 2 it has no path."""
     book = RuleBook()
     for source, to, good in (("A", "B", 5), ("B", "C", 4), ("C", "T", 3)):

@@ -49,7 +49,7 @@ def test_vector_averages_pairs_in_same_dimension() -> None:
     assert hashed(0) == hashed(1 << 15) == 0  # numbers that differ by 2^15 share a dimension
 
 
-def test_join_nearest_group_or_new_one() -> None:
+def test_join_adds_to_nearest_group_or_new_one() -> None:
     """Paths join the nearest group if the cosine is at least theta (.5); the centre is the mean of its members.
 
     `html body a` and `html body b` share two of four pairs, a cosine of 2/4. In the centre shared pairs have 1/4 and

@@ -34,7 +34,7 @@ def test_traps_add_only_an_aside_to_clean_pages(clean: Web, wild: Web) -> None:
     assert with_aside > 50
 
 
-def test_seeds_independent_of_traps(clean: Web, wild: Web) -> None:
+def test_seeds_are_independent_of_traps(clean: Web, wild: Web) -> None:
     assert clean.seeds(CORAL, 6) == wild.seeds(CORAL, 6)
     assert list(clean.relevant(CORAL)) == list(wild.relevant(CORAL))
 
@@ -112,7 +112,7 @@ def test_urls_have_port() -> None:
     assert ":" not in next(web.urls()).removeprefix("http:")
 
 
-def test_traps_chosen_by_name() -> None:
+def test_traps_are_chosen_by_name() -> None:
     assert Web(pages=50, hosts=3).traps == frozenset(Trap)
     assert Web(pages=50, hosts=3, traps="slow").traps == {Trap.SLOW}
     assert Web(pages=50, hosts=3, traps={"slow", Trap.DEAD}).traps == {Trap.SLOW, Trap.DEAD}

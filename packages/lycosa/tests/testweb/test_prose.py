@@ -32,7 +32,7 @@ def test_siblings_share_subject() -> None:
     assert {subject_of(topic) for topic in siblings(CORAL)} == {subject_of(CORAL)}
 
 
-def test_topic_names_and_slugs() -> None:
+def test_topics_have_slugs_and_labels() -> None:
     assert (topic_slug(CORAL), topic_label(CORAL), BY_SLUG["coral-reefs"]) == ("coral-reefs", "Coral reefs", CORAL)
     assert (topic_slug(NOWHERE), topic_label(NOWHERE), subject_name(NOWHERE)) == (
         "general",

@@ -50,7 +50,7 @@ def test_background_digest_depends_on_content(tmp_path: Path) -> None:
     assert Background.load(tmp_path / "a").digest != Background.load(tmp_path / "b").digest
 
 
-def test_background_load_english_by_default() -> None:
+def test_background_load_returns_english_by_default() -> None:
     words = Background.load()
     assert (30_000, "en") == (len(words.frequency), words.language)
     assert 0 < words.idf("water") < words.idf("coral") < words.idf("zooxanthella")

@@ -133,7 +133,7 @@ def test_words_keeps_recent_languages() -> None:
     assert glossary.words("en") is not english
 
 
-def test_bags_of_scripts_without_spaces() -> None:
+def test_bags_find_terms_in_scripts_without_spaces() -> None:
     words = Glossary(LAND, "珊瑚 reef", "ehrig").words("zh")
     bags = words.bags(["珊瑚", "🪸 \x00 \x01", "a" * 1000, "é" * 500])
     assert 4 == len(bags)

@@ -76,7 +76,7 @@ SPELLINGS = [
         ("12", "en"),
     ]
 )
-def test_code_of_language_names_and_tags(declared: str, expected: str) -> None:
+def test_code_of_accepts_names_and_tags(declared: str, expected: str) -> None:
     assert expected == code_of(declared, "en")
 
 

@@ -54,7 +54,7 @@ def test_ids_have_one_number_per_token(folded: bytes) -> None:
     assert len(folded.split()) == len(Lexicon(Numbers()).ids(folded))
 
 
-def test_ids_after_reset(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_are_consistent_after_reset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.text.tokens._MAX_TOKENS", 50)
     numbers = Numbers()
     lexicon = Lexicon(numbers)

@@ -156,7 +156,7 @@ def test_learn_grows_frequencies() -> None:
     assert 9000 == replayed.frequency.sum()
 
 
-def test_read_after_reset_of_lexicon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_is_consistent_after_reset_of_lexicon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.text.tokens._MAX_TOKENS", 10)
     words = Vocabulary()
     text = " ".join(f"w{n}q" for n in range(100))

@@ -27,7 +27,7 @@ def names(known: Ontology, word: str) -> list[str]:
     return [known.names[sense] for sense in known.concepts(word)]
 
 
-def test_read_wordnet_senses_and_names(tiny: Ontology) -> None:
+def test_read_wordnet_returns_senses_and_names(tiny: Ontology) -> None:
     assert ["dog.n.01", "dog.n.02"] == names(tiny, "dog")
     assert ["mouse.n.01", "mouse.v.01"] == names(tiny, "mouse")
     assert ["hound.v.01"] == names(tiny, "hunt")

@@ -144,7 +144,7 @@ def test_trail_of_visits_without_referrers_follows_time() -> None:
     assert (["b", "a"], [[0, 1], [1, 0]]) == (untimed.urls, untimed.steps.tolist())
 
 
-def test_trail_of_contradictory_labels() -> None:
+def test_trail_uses_last_of_contradictory_labels() -> None:
     visits = [BrowsingVisit("a", True), BrowsingVisit("a", False), BrowsingVisit("b", True), BrowsingVisit("b")]
     trail = trail_of(BrowsingRecord(visits=visits), gap=30)
     assert [0, 1] == trail.labels.tolist()

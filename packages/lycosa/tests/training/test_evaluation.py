@@ -20,7 +20,7 @@ def test_hold_out_keeps_copies_together(pages: list[tuple[int, int]], seed: int)
     assert set(labels.tolist()) == set(labels[kept].tolist())
 
 
-def test_hold_out_share_of_each_class() -> None:
+def test_hold_out_takes_share_of_each_class() -> None:
     """The share is a fifth, at least one page: 10 of 50, 2 of 10, 1 of 3."""
     labels = np.array([0] * 50 + [1] * 10 + [2] * 3)
     _, held = hold_out(labels, np.arange(63), 0.2, seed=1)

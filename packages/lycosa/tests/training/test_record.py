@@ -27,7 +27,7 @@ def words(record: BrowsingRecord, url: str) -> set[str]:
     return {record.corpus.vocabulary.terms[number] for number in page.terms.ids.tolist()}
 
 
-def test_read_record_fields_of_line(tmp_path: Path) -> None:
+def test_read_record_returns_fields_of_line(tmp_path: Path) -> None:
     record = read_record(
         lines(
             tmp_path / "r.jsonl",
@@ -52,11 +52,11 @@ def test_read_record_fields_of_line(tmp_path: Path) -> None:
         ("unknown", None),
     ],
 )  # fmt: skip
-def test_read_record_label_spellings(tmp_path: Path, label: Any, means: bool | None) -> None:
+def test_read_record_accepts_label_spellings(tmp_path: Path, label: Any, means: bool | None) -> None:
     assert means is read_record(lines(tmp_path / "r.jsonl", {"url": A, "relevant": label})).visits[0].relevant
 
 
-def test_read_record_page_content(tmp_path: Path) -> None:
+def test_read_record_keeps_words_of_content(tmp_path: Path) -> None:
     record = read_record(
         lines(
             tmp_path / "r.jsonl",

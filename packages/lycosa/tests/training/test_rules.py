@@ -123,7 +123,7 @@ def test_train_rules_walk_ends_at_page_without_links(tmp_path: Path) -> None:
 
 
 @pytest.mark.paper("rules-generation", "rules-table-1")
-def test_train_rules_tables_1_and_2_of_paper(tmp_path: Path) -> None:
+def test_train_rules_equals_tables_1_and_2_of_paper(tmp_path: Path) -> None:
     learned = train_rules(paper_table(tmp_path / "t.tsv"), small_model(), paper_web())
     assert TABLE_1 == cases(learned.book)
     assert {

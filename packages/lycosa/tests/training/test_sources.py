@@ -226,7 +226,7 @@ def test_recorded_pages_of_missing_archive_raises(tmp_path: Path) -> None:
         read([str(tmp_path / "t.tsv")], recorded_pages(tmp_path / "x.warc"), progress)
 
 
-def test_read_crawl_labels(crawl: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+def test_read_crawl_returns_labelled_pages(crawl: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
     out, found = crawl
     with raises_input_error("no-labels", "has no labels"):
         read([str(out)], no_pages, progress)

@@ -51,7 +51,7 @@ def written(path: Path, text: str, *, packed: bool = False) -> Path:
 
 
 @pytest.mark.paper("rules-directory")
-def test_read_rdf_pages_by_topic(tmp_path: Path) -> None:
+def test_read_rdf_returns_pages_by_topic(tmp_path: Path) -> None:
     directory = read_web_directory([written(tmp_path / "content.rdf.u8", CONTENT)])
     assert {
         "Science/Physics": ["http://one.example/", "http://two.example/a?b=1&c=2", "http://three.example/feed"],

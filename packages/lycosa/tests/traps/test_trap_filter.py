@@ -206,7 +206,7 @@ def test_maze_of_two_hosts_is_held_on_third() -> None:
     assert FREE == steps.level("http://d.test/events/")
 
 
-def test_two_calendars_of_one_host_do_not_warn() -> None:
+def test_two_calendars_of_one_host_do_not_hold_other_hosts() -> None:
     steps = CrawlSteps()
     for folder in ("/events/coral", "/events/kelp"):
         steps.fetch(months(A, folder=folder)[0], months(A, 2, 8, folder=folder))
@@ -214,7 +214,7 @@ def test_two_calendars_of_one_host_do_not_warn() -> None:
     assert FREE == steps.level(months(B, folder="/events/squid")[0])
 
 
-def test_unnamed_list_does_not_warn() -> None:
+def test_unnamed_list_is_not_held_on_other_hosts() -> None:
     steps = CrawlSteps()
     for base in (A, B):
         steps.fetch(f"{base}/?sort=1&view=1", [f"{base}/?sort={number}&view=1" for number in range(2, 9)])

@@ -32,7 +32,7 @@ def test_page_look_finds_request_for_javascript() -> None:
     assert not PageSigns.of(f"{RUNS}<noscript>a</noscript>JavaScript</noscript>", 0, 0, HAS_SCRIPTS).asks_for_scripts
 
 
-def test_classify_scripts_that_load_later() -> None:
+def test_classify_scripts_recognises_late_loading() -> None:
     later = (
         "<script>window.addEventListener('scroll', more)</script>",
         "<SCRIPT type=module>observe(new IntersectionObserver(more))</SCRIPT>",

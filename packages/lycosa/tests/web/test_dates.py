@@ -16,12 +16,12 @@ from tables import each
         ("Thu, 01 Jan 99999 00:01:00 GMT", 0.0),
     ]
 )
-def test_parse_http_date_cases(date: str, seconds: float) -> None:
+def test_parse_http_date_accepts_all_formats(date: str, seconds: float) -> None:
     assert seconds == parse_http_date(date)
 
 
 @each([("7", 7.0), (" 7 ", 7.0), ("-7", 0.0), ("1e9", 0.0), ("\u0667", 0.0), ("999999999", MAX_RETRY_AFTER)])
-def test_parse_retry_after_seconds(value: str, seconds: float) -> None:
+def test_parse_retry_after_returns_seconds(value: str, seconds: float) -> None:
     assert seconds == parse_retry_after(value, 100.0)
 
 

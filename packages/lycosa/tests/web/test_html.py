@@ -64,7 +64,7 @@ def pairs(document: ParsedPage) -> list[tuple[str, str]]:
         ("<meta http-equiv=refresh content=30>", []),
     ]
 )
-def test_extract_links_of_markup(html: str, links: list[tuple[str, str]]) -> None:
+def test_extract_returns_links(html: str, links: list[tuple[str, str]]) -> None:
     assert links == pairs(read(html))
 
 
@@ -86,11 +86,11 @@ def test_extract_skips_templates_in_any_encoding(body: bytes) -> None:
         ("<ul><li>one<li>two</ul>", "one two"),
     ]
 )
-def test_extract_text_of_markup(html: str, expected: str) -> None:
+def test_extract_returns_text(html: str, expected: str) -> None:
     assert expected == " ".join(text(read(html)).split())
 
 
-def test_extract_title_and_language() -> None:
+def test_extract_returns_title_and_language() -> None:
     document = read("<html lang=en-GB><title> Coral \n reefs </title>")
     assert ("Coral reefs", "en-gb") == (document.title, document.language)
     assert 500 == len(read(f"<title>{'x' * 9000}</title>").title)
@@ -112,11 +112,11 @@ def test_extract_ignores_svg_title() -> None:
         ("<meta name=robots>", "", {""}),
     ]
 )
-def test_extract_robots_directives(html: str, agent: str, directives: set[str]) -> None:
+def test_extract_returns_robots_directives(html: str, agent: str, directives: set[str]) -> None:
     assert directives == read(html, agent=agent).directives
 
 
-def test_extract_canonical_url() -> None:
+def test_extract_returns_canonical_url() -> None:
     assert "http://a.test/x" == read("<link rel=canonical href=/x>").canonical
     assert "" == read("<link rel=canonical href='mailto:x'>").canonical
 

@@ -56,7 +56,7 @@ def test_main_part_is_smallest_element_with_most_prose() -> None:
     assert main(page) == f"{PROSE}\n{MORE}"
 
 
-def test_main_part_headings_and_lead() -> None:
+def test_main_part_has_headings_and_lead() -> None:
     document = extract(
         f"<title>T</title><nav><h2>Menu</h2></nav><h1>Reefs</h1><p>{PROSE}<h2>Where</h2><p>{MORE}".encode(),
         "http://a.test/",

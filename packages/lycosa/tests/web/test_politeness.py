@@ -22,7 +22,7 @@ def time() -> Time:
     return Time()
 
 
-def test_ready_at_once_for_unknown_host(time: Time) -> None:
+def test_ready_is_now_for_unknown_host(time: Time) -> None:
     assert 0.0 == Politeness(time).ready("a")[0]
 
 

@@ -212,7 +212,7 @@ def test_turns_are_fair(latency: float) -> None:
     assert len(requests) > 0.9 * 150 / (pause + latency)
 
 
-def test_share_robots_for_an_hour(time: Time) -> None:
+def test_share_robots_lasts_for_an_hour(time: Time) -> None:
     one, other = both(time)
     assert other.shared_robots("http://a.example/robots.txt") is None
     one.share_robots("http://a.example/robots.txt", b"Disallow:", 100.0)

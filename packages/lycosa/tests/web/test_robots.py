@@ -179,18 +179,18 @@ def test_allowed_matches_bytes_of_older_charsets() -> None:
         ("Disallow: /", None),
     ]
 )
-def test_parse_crawl_delay(line: str, expected: float | None) -> None:
+def test_parse_returns_crawl_delay(line: str, expected: float | None) -> None:
     assert RobotsRules.parse(f"User-agent: *\n{line}".encode(), AGENT).crawl_delay == expected
 
 
-def test_parse_crawl_delay_per_group() -> None:
+def test_parse_returns_crawl_delay_of_group() -> None:
     body = b"User-agent: *\nCrawl-delay: 9\nDisallow: /a\n\nUser-agent: lycosa\nCrawl-delay: 3\nUser-agent: x\nDisallow: /b"
     named, other, late = (RobotsRules.parse(body, agent) for agent in ["lycosa", "someone", "x"])
     assert (named.crawl_delay, other.crawl_delay, late.crawl_delay) == (3.0, 9.0, None)
     assert [rules.allowed("http://e.com/b") for rules in (named, other, late)] == [False, True, False]
 
 
-def test_parse_sitemaps_of_whole_file() -> None:
+def test_parse_returns_sitemaps_of_whole_file() -> None:
     body = b"Sitemap: http://e.com/1\nUser-agent: x\nsitemap:http://e.com/2\nDisallow: /\nSitemap: http://e.com/1\nSitemap:"
     assert RobotsRules.parse(body, AGENT).sitemaps == ("http://e.com/1", "http://e.com/2")
 
@@ -202,7 +202,7 @@ def test_parse_sitemaps_of_whole_file() -> None:
         *[(status, "forbid") for status in (None, 429, 500, 502, 503, 599, 600, 0, 100, 199)],
     ]
 )
-def test_verdict_by_status(status: int | None, expected: str) -> None:
+def test_verdict_depends_on_status(status: int | None, expected: str) -> None:
     assert verdict(status) == expected
 
 

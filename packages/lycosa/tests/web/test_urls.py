@@ -246,7 +246,9 @@ def test_resolve_equals_canonical_for_absolute_urls(url: str, base: str) -> None
         ("http://a.b.xn--55qx5d.cn/", "a.b.xn--55qx5d.cn", "http://a.b.xn--55qx5d.cn", "b.xn--55qx5d.cn"),
     ]
 )
-def test_host_origin_and_site(url: str, expected_host: str, expected_origin: str, expected_site: str) -> None:
+def test_host_origin_and_site_are_cut_from_url(
+    url: str, expected_host: str, expected_origin: str, expected_site: str
+) -> None:
     assert (host(url), origin(url), site(url), site(host(url))) == (
         expected_host,
         expected_origin,

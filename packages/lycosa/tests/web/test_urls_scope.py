@@ -30,7 +30,7 @@ from tables import each
         (Scope(domains=["a.test"], include=["/docs/"]), "http://b.test/docs/", False),
     ]
 )
-def test_scope_hosts_domains_and_patterns(scope: Scope, url: str, inside: bool) -> None:
+def test_scope_limits_hosts_domains_and_patterns(scope: Scope, url: str, inside: bool) -> None:
     assert inside == scope(url, 1)
     assert inside == scope(url, 1)  # cached
 

@@ -57,7 +57,7 @@ def test_compared_best_rival_is_chosen_in_hindsight() -> None:
 
 
 @pytest.mark.parametrize(("scent", "verdict"), [(0.3, "does not hold"), (0.7, "holds")])
-def test_nowhere_behind_with_enough_topics(scent: float, verdict: str) -> None:
+def test_nowhere_behind_has_verdict_with_enough_topics(scent: float, verdict: str) -> None:
     result = measured("abcdefgh", scent=[scent] * 8, nb_links=0.5 + np.arange(8) / 100)
     claim = lab.nowhere_behind(lab.compare_cells(result))
     assert claim.verdict == verdict

@@ -36,7 +36,7 @@ def test_half_of_webkb_classes_are_used() -> None:
     assert ["course", "faculty", "student"] == [name for name in names if half_of(name) == REPORT]
 
 
-def test_topics_of_half_split_by_name_and_size() -> None:
+def test_topics_of_half_are_split_by_name_and_size() -> None:
     sizes = {"a": 30, "b": 24, "c": 40, "d/e": 30, "d/f": 26, "g": 650, "h": 1500}
     index = classified(sizes, 3000)
     both = {half: topics_of_half(index, half) for half in (DEVELOPMENT, REPORT)}

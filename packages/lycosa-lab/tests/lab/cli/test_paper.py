@@ -62,7 +62,7 @@ def test_paper_quick_warns_of_small_size(
         assert there == (output in " ".join(capsys.readouterr().out.split()))
 
 
-def test_bench_size_of_quick_and_full_run() -> None:
+def test_bench_size_depends_on_quick_and_topics() -> None:
     benches = [
         Bench(CorpusIndex.of({"a": ["b"]}), Path(), quick, topics=many) for quick in (True, False) for many in (0, 30)
     ]

@@ -10,7 +10,7 @@ from lycosa_lab.corpus_index import CorpusIndex
 from replay_helpers import http_answer, record, write
 
 
-def test_read_labels_all_formats(tmp_path: Path) -> None:
+def test_read_labels_accepts_all_formats(tmp_path: Path) -> None:
     file = tmp_path / "labels.tsv"
     rows = [
         "http://A.test:80/x#top\tart\tcornell",
@@ -58,7 +58,7 @@ def test_make_index_excluded_pages_are_counted(tmp_path: Path) -> None:
         make_index([file], tmp_path / "z", exclude=[""])
 
 
-def test_kind_of_each_source(tmp_path: Path) -> None:
+def test_kind_of_recognises_each_source(tmp_path: Path) -> None:
     write(tmp_path / "a.warc.gz", *PAGES)
     (tmp_path / "crawl").mkdir()
     (tmp_path / "crawl" / "crawl.toml").write_text("")

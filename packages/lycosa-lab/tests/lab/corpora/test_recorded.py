@@ -144,7 +144,9 @@ def crawled(server: Server, out: Path, seeds: Sequence[str], **more: object) -> 
     return out
 
 
-def test_make_index_of_past_crawl_with_labels(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_make_index_of_past_crawl_reads_its_labels(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = crawled(server, tmp_path / "crawl", list(server.web.urls()))
     bare = make_index([str(path)], tmp_path / "x")
     first, second = list(bare.names)[:2]

@@ -79,7 +79,7 @@ def test_claims_fail_on_opposite_results() -> None:
     assert ["does not hold"] * 3 + ["holds"] + ["does not hold"] * 5 == verdicts(*map(judged, turned))
 
 
-def test_claims_untested_without_wordnet() -> None:
+def test_claims_are_untested_without_wordnet() -> None:
     claims = claims_on(judged(CLASSIC), judged({"best-first": 40.0}), judged(LEARNING))
     assert ["cannot be tested here"] * 2 == [claim.verdict for claim in claims[4:6]]
     assert "ehrig" in claims[4].evidence
@@ -114,7 +114,7 @@ def test_findings_has_figures_12_to_17(report: Findings) -> None:
     assert [4, 5, 4] == [curves[f"batsakis-figure-{number}"] for number in (13, 15, 17)]
 
 
-def test_findings_curves_in_range(report: Findings) -> None:
+def test_findings_curves_are_in_range(report: Findings) -> None:
     for part in report.parts:
         if isinstance(part, ReportFigure):
             for curve in part.curves:
@@ -125,7 +125,7 @@ def test_findings_curves_in_range(report: Findings) -> None:
                     assert list(curve.y) == sorted(curve.y)
 
 
-def test_evaluator_table_fewer_pages_at_higher_thresholds(report: Findings) -> None:
+def test_evaluator_table_has_fewer_pages_at_higher_thresholds(report: Findings) -> None:
     (table,) = (part for part in report.parts if part.key == "batsakis-evaluator")
     assert isinstance(table, ReportTable)
     pages = [float(row[1] or 0) for row in table.rows]

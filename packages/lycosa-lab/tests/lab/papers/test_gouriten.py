@@ -49,7 +49,7 @@ def test_findings_has_all_tables_and_figures(report: tuple[Findings, Path]) -> N
     assert dict.fromkeys([*TABLES, *FIGURES], AS_PUBLISHED) == {key: modes.get(key) for key in [*TABLES, *FIGURES]}
 
 
-def test_findings_table_7_by_labels(report: tuple[Findings, Path]) -> None:
+def test_findings_table_7_is_repeated_by_labels(report: tuple[Findings, Path]) -> None:
     by_key = {part.key: part for part in report[0].parts}
     table = by_key["gouriten-table-7-independent"]
     assert isinstance(table, ReportTable)
@@ -57,7 +57,7 @@ def test_findings_table_7_by_labels(report: tuple[Findings, Path]) -> None:
     assert (INDEPENDENT, set(GLOBAL) | yardsticks) == (table.mode, {row[0] for row in table.rows})
 
 
-def test_findings_scores_and_correlations_in_range(report: tuple[Findings, Path]) -> None:
+def test_findings_scores_and_correlations_are_in_range(report: tuple[Findings, Path]) -> None:
     by_key = {part.key: part for part in report[0].parts}
     for key in ("gouriten-table-6", "gouriten-table-7", "gouriten-table-7-independent"):
         table = by_key[key]
@@ -118,7 +118,7 @@ def test_findings_claims_have_source_and_numbers(report: tuple[Findings, Path]) 
     assert all("2014, " in claim.source and any(letter.isdigit() for letter in claim.evidence) for claim in made_of)
 
 
-def test_findings_long_run_claims_untested(report: tuple[Findings, Path]) -> None:
+def test_findings_long_run_claims_are_untested(report: tuple[Findings, Path]) -> None:
     late = [claim for claim in report[0].claims if "in the long run" in claim.text]
     assert {UNTESTED} == {claim.verdict for claim in late}
 

@@ -71,7 +71,7 @@ def test_findings_has_figures_with_judges(report: Findings) -> None:
 
 
 @pytest.mark.paper("otie-breadth-first")
-def test_findings_curves_in_range(report: Findings) -> None:
+def test_findings_curves_are_in_range(report: Findings) -> None:
     for part in report.parts:
         if isinstance(part, ReportFigure):
             assert [curve.label for curve in part.curves] == list(paper.CRAWLERS.values())
@@ -90,7 +90,7 @@ def test_findings_table_has_quality_of_classifiers(report: Findings) -> None:
 
 
 @pytest.mark.paper("otie-guide")
-def test_trained_three_classifiers_on_same_pages(index: CorpusIndex, tmp_path: Path) -> None:
+def test_trained_returns_three_classifiers_of_same_pages(index: CorpusIndex, tmp_path: Path) -> None:
     (subject,) = subjects_of(index, ["cooking"])
     guided, said = paper._trained(index, subject, ["svm", "nb", "nn"], tmp_path, 0)
     assert ["svm", "nb", "nn"] == list(said)

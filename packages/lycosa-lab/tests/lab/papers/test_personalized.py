@@ -82,7 +82,7 @@ def test_findings_has_all_parts_with_judges(report: Findings) -> None:
     assert [part.key for part in report.parts if part.timed] == ["personalized-change-costs"]
 
 
-def test_findings_rates_in_range(report: Findings) -> None:
+def test_findings_rates_are_in_range(report: Findings) -> None:
     for part in report.parts:
         if isinstance(part, ReportFigure):
             assert [curve.label for curve in part.curves] == [*paper.BY_STRING.values(), *paper.BY_SCORE.values()]

@@ -58,7 +58,7 @@ def numbered(output: list[Match], swapped: bool = False) -> list[Match]:
     ]
 
 
-def test_findings_table_and_figure_by_both_judges(result: Findings) -> None:
+def test_findings_table_and_figure_are_repeated_by_labels(result: Findings) -> None:
     modes = {part.key: part.mode for part in result.parts}
     expected = {
         "rules-table-3": AS_PUBLISHED,
@@ -130,7 +130,7 @@ def test_match_rows_no_improvement_on_nearly_0() -> None:
     assert UNTESTED == paper.better_exclusives(output, crawls([1], [0.1], [0.2])).verdict
 
 
-def test_higher_harvest_untested_without_difference() -> None:
+def test_higher_harvest_is_untested_without_difference() -> None:
     same = {name: [np.arange(3, dtype=np.int32)] * 6 for name in (BASELINE, RULES)}
     spent = dict.fromkeys((BASELINE, RULES), np.ones(6, np.bool_))
     for given in ({"pages": same}, {"spent": spent}):
@@ -152,7 +152,7 @@ def test_different_pages_by_overlap() -> None:
 
 
 @pytest.mark.paper("rules-figure-6")
-def test_ahead_later_after_300_pages() -> None:
+def test_ahead_later_is_decided_from_300_pages_on() -> None:
     steps = [100, 300, 600, 1_000]
     ahead = crawls(steps, [0.9, 0.5, 0.5, 0.5], [0.1, 0.5, 0.6, 0.7])
     behind = crawls(steps, [0.1, 0.5, 0.6, 0.7], [0.9, 0.5, 0.5, 0.5])
@@ -161,7 +161,7 @@ def test_ahead_later_after_300_pages() -> None:
     assert [HOLDS, FAILS, UNTESTED] == rulings
 
 
-def test_keep_finding_in_second_half() -> None:
+def test_keep_finding_is_decided_by_second_half() -> None:
     steps = [250, 500, 750, 1_000]
     steady = crawls(steps, [0.4] * 4, [0.4] * 4)
     ended = crawls(steps, [0.4] * 4, [0.4, 0.4, 0.4 * 500 / 750, 0.2])

@@ -47,7 +47,7 @@ def test_default_selection_is_relevant_pages(reefs: Path) -> None:
     ("name", "scope"),
     [("t.jsonl", {}), ("t.jsonl.gz", EVERYTHING), ("t.csv", COPIES), ("t.csv.gz", EVERYTHING), ("t.parquet", {})],
 )
-def test_tables_read_by_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[str, bool]) -> None:
+def test_tables_are_read_by_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[str, bool]) -> None:
     done = export(reefs, tmp_path / name, **scope)
     if "jsonl" in name:
         table = pandas.read_json(tmp_path / name, lines=True, precise_float=True, dtype=TEXT)
@@ -108,7 +108,7 @@ def test_depth_and_parent_equal_crawl_table(reefs: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("scope", [{}, COPIES])
-def test_warc_read_by_warcio(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
+def test_warc_is_read_by_warcio(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
     done = export(reefs, tmp_path / "p.warc.gz", **scope)
     pages = expected(reefs, **scope)
     found: dict[str, list[str]] = {"answer": [], "request": []}

@@ -121,7 +121,7 @@ def test_export_creates_missing_directory(crawl: Path, tmp_path: Path) -> None:
         ("text", "a.corpus", "text"),
     ],
 )
-def test_choose_format_by_name(form: str, out: str, expected: str) -> None:
+def test_choose_format_uses_form_or_file_name(form: str, out: str, expected: str) -> None:
     assert expected == choose_format(form, out).name
 
 

@@ -215,7 +215,7 @@ def test_tables_without_pages_have_columns(tmp_path: Path) -> None:
     assert list(pandas.read_csv(tmp_path / "t.csv")) == list(pandas.read_parquet(tmp_path / "t.parquet"))
 
 
-def test_tables_of_other_spaces(tmp_path: Path) -> None:
+def test_tables_of_other_spaces_have_node_names(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl", archive=False) as crawl:
         crawl.seed("notes/a")
         crawl.page("notes/a", "", links=[("b", "to b", 0.5)])

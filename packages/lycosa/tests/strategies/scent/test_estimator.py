@@ -98,7 +98,7 @@ def test_neighbours_fetched_before_they_were_linked() -> None:
     assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.term("neighbours", "http://b.test/eel")
 
 
-def test_directory_backed_off_to_host_and_mean() -> None:
+def test_directory_term_backs_off_to_host_and_mean() -> None:
     """Means shrink to the wider one: h = (.3 + 3 m0) / 5 for the host, (.3 + 3 h) / 5 for 'fish', h for 'birds'."""
     crawl = two_pages()
     crawl.visit(TROUT, 0.0, Links.to(OTHER, "http://b.test/fish/eel"))
@@ -401,7 +401,7 @@ def test_unusual_pages_replay_exactly() -> None:
     assert one.scent.priority(rows, one.table).tobytes() == other.scent.priority(rows, other.table).tobytes()
 
 
-def test_learn_page_that_links_to_itself_only() -> None:
+def test_learn_returns_no_rows_for_page_linking_to_itself() -> None:
     crawl = Crawl()
     assert [] == crawl.visit(SEED, 0.5, Links.to(SEED, SEED)).tolist()
 

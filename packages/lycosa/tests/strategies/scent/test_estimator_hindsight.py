@@ -194,7 +194,7 @@ def test_crawl_sets_exact_and_probability(judge: str, exact: bool) -> None:
         ("http://a.test/1/2/3/4/5/6/7/8/9/10", 8),
     ],
 )
-def test_new_places_term_by_path_names(url: str, names: int) -> None:
+def test_new_places_term_falls_with_path_names(url: str, names: int) -> None:
     """After an irrelevant page of its host, a new place has (1 / sqrt 2 + 1 / sqrt(1 + n)) / 2 + 1 - names / 8.
 
     n is the number of pages in its directory: 1 in that of the start page, which has no name in its path.

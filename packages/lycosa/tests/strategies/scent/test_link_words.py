@@ -44,7 +44,7 @@ def test_read_returns_slots_of_stems() -> None:
     ("language", "text"),
     [("de-AT", "Häuser an den Straßen"), ("fr", "Étoiles et récifs"), ("ru", "Коралловые рифы"), ("tr", "IŞIK ışık")],
 )
-def test_read_stems_by_language(language: str, text: str) -> None:
+def test_read_uses_stems_of_language(language: str, text: str) -> None:
     assert [slots_of(text, language), slots_of(text, language)] == read([text, text], language)
 
 

@@ -41,7 +41,7 @@ def rows(source: Source) -> list[tuple[str, str, str]]:
     return list(zip(source.links.urls, source.links.anchors, source.links.contexts, strict=True))
 
 
-def test_read_bookmarks_titles_and_folders() -> None:
+def test_read_bookmarks_returns_titles_and_folders() -> None:
     source = read(EXPORTED)
     assert [
         ("https://a.example/", "Reefs & fish", ""),

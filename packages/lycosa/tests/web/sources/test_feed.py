@@ -53,7 +53,7 @@ A = "https://other.example.com/coral-bleaching"
         ("<title>R</title><link xml:base='/x/'/><link>y</link>", ("https://news.example.org/blog/y", "R", "", "")),
     ]
 )
-def test_read_feed_rss_items(text: str, expected: tuple[str, str, str, str]) -> None:
+def test_read_feed_reads_rss_items(text: str, expected: tuple[str, str, str, str]) -> None:
     if ":encoded" in text:
         expected = (*expected[:2], "Long text", expected[3])
     assert expected == item(text)
@@ -74,7 +74,7 @@ def test_read_feed_ignores_channel_links() -> None:
     assert ("Reefs daily", ["https://news.example.org/1"]) == (source.title, source.links.urls)
 
 
-def test_read_feed_rss_1_0() -> None:
+def test_read_feed_reads_rss_1_0() -> None:
     source = read(
         "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><channel rdf:about='https://x.example/'>"
         "<title>Reefs</title><items><rdf:Seq><rdf:li resource='https://x.example/1'/></rdf:Seq></items></channel>"
@@ -86,7 +86,7 @@ def test_read_feed_rss_1_0() -> None:
 
 
 @each(["", "atom:"])
-def test_read_feed_atom(prefix: str) -> None:
+def test_read_feed_reads_atom(prefix: str) -> None:
     body = (
         "<?xml version='1.0'?><feed xml:base='/reefs/'><title>Reefs</title><link rel='self' href='feed'/>"
         "<entry><title type='html'>&lt;b&gt;One&lt;/b&gt;</title><link rel='edit' href='edit'/><link href='1'/>"
@@ -132,7 +132,7 @@ def test_read_json_feed_skips_malformed_items() -> None:
     assert ("Reefs", 2) == (source.title, source.skipped)
 
 
-def test_read_opml_feeds_and_pages() -> None:
+def test_read_opml_returns_feeds_and_pages() -> None:
     source = read(
         "<opml version='2.0'><head><title>My feeds</title></head><body><outline text='Science'>"
         "<outline text='The sea'><outline type='rss' text='Reefs &amp; more' xmlUrl='https://a.example/feed' "

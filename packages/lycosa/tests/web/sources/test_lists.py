@@ -36,7 +36,7 @@ def read(text: str, url: str = HOME, content_type: str = "text/plain") -> Source
 
 
 @each(["text/plain; charset=utf-8", "text/markdown", "text/html"])
-def test_read_list_llms_txt(content_type: str) -> None:
+def test_read_list_reads_llms_txt(content_type: str) -> None:
     source = read(LLMS, content_type=content_type)
     assert source is not None
     assert ("list", "Reef handbook") == (source.form, source.title)
@@ -52,7 +52,7 @@ def test_read_list_llms_txt(content_type: str) -> None:
     assert {"not a web URL": 1} == dict(source.left_out)
 
 
-def test_read_list_plain_urls() -> None:
+def test_read_list_reads_plain_urls() -> None:
     source = read(
         "\ufeffhttps://a.example/x\r\nhttps://a.example/y\r\n\r\n# more\r\nHTTP://b.example\r\n",
         "https://a.example/s.txt",

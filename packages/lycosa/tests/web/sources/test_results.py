@@ -19,11 +19,11 @@ A, B = "https://a.example/reef", "https://b.example/coral"
     {"query": {"took": 3, "hits": {"hits": [{"link": A, "name": "Reef"}, {"link": B, "name": "Coral"}]}}},
     [{"href": A, "title": "Reef"}, {"href": B, "title": " Coral\n"}, {"href": "javascript:x"}, {"href": A}],
 ])  # fmt: skip
-def test_parse_results_json(answer: object) -> None:
+def test_parse_results_reads_json(answer: object) -> None:
     assert {A: "Reef", B: "Coral"} == parse_results(json.dumps(answer).encode(), HERE, "application/json")
 
 
-def test_parse_results_feed() -> None:
+def test_parse_results_reads_feed() -> None:
     items = f"<item><title>Reef</title><link>{A}</link></item><item><title>Coral</title><link>{B}</link></item>"
     rss = f"<rss><channel><link>https://find.example/</link>{items}</channel></rss>".encode()
     assert {A: "Reef", B: "Coral"} == parse_results(rss, HERE, "text/xml")

@@ -16,7 +16,7 @@ def test_detection_scores_by_hand() -> None:
     assert (None, None, 0.0) == Detection([]).scores
 
 
-def test_detect_by_digest_and_main_text() -> None:
+def test_detect_counts_outcomes_per_detector() -> None:
     old = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>3 May 2024</footer>", "text/html")
     date = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>4 May 2024</footer>", "text/html")
     word = Snapshot.of("http://a.test/", b"<p>Coral reefs in the bay<footer>3 May 2024</footer>", "text/html")

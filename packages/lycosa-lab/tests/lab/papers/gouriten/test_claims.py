@@ -110,7 +110,7 @@ def test_claims_fail_on_contrary_numbers() -> None:
     assert claims.second_level_no_better(scores, {"fl_n": "breadth-first"}).verdict == HOLDS
 
 
-def test_claims_untested_on_equal_scores() -> None:
+def test_claims_are_untested_on_equal_scores() -> None:
     apart = on_graphs({"fl_e": (0.5, 0.5), "fl_ne": (0.5, 0.5)}, (100, 300))
     same = replace(apart, pages=dict.fromkeys(("fl_e", "fl_ne"), [np.arange(3, dtype=np.int32)] * 6))
     high = on_graphs({"fl_e": (0.999, 0.999), "fl_ne": (0.9985, 0.9985)}, (100, 300))
@@ -121,7 +121,7 @@ def test_claims_untested_on_equal_scores() -> None:
         assert UNTESTED == claims.original_no_better(scores, {"fl_e": "fl_ne"}).verdict
 
 
-def test_claims_untested_on_short_crawls() -> None:
+def test_claims_are_untested_on_short_crawls() -> None:
     short = published(GLOBAL).at(100, 1_000)
     assert [UNTESTED] * 3 == [rule(short).verdict for rule in claims.LONG_RUN_CLAIMS]
 

@@ -30,7 +30,7 @@ def test_keyword_of_class_is_its_last_name() -> None:
 
 
 @pytest.mark.paper("gouriten-global-score")
-def test_global_score_geometric_mean_of_means(tmp_path: Path) -> None:
+def test_global_score_is_geometric_mean_of_means(tmp_path: Path) -> None:
     """The score is the geometric mean of ratios of means: 3 and 1 for the crawler, 4 for the other: sqrt(3/4 * 1/4)."""
     crawls = graphs.Crawls()
     for name, scores in (("one", (2.0, 4.0)), ("two", (1.0, 1.0)), ("greedy finds nothing", (0.0, 0.0))):
@@ -50,7 +50,7 @@ def test_global_score_geometric_mean_of_means(tmp_path: Path) -> None:
 
 
 @pytest.mark.paper("gouriten-max-budget")
-def test_steps_for_at_most_a_third_of_nodes() -> None:
+def test_steps_for_are_at_most_a_third_of_nodes() -> None:
     index = CorpusIndex.of({str(node): [str(node + 1)] for node in range(3_000)})
     assert ((100, 1_000), (30, 100, 300)) == (graphs.steps_for(index, False), graphs.steps_for(index, True))
     assert (1,) == graphs.steps_for(CorpusIndex.of({"a": ["b"]}), True)

@@ -42,7 +42,7 @@ def test_as_xml_closes_and_escapes() -> None:
     )
 
 
-def test_written_paragraphs_and_links() -> None:
+def test_page_html_writes_paragraphs_and_links() -> None:
     links = Links.to("http://a.test/?x=1&y=2")
     source = page_html(Page("ok", title="A & B", marked=f"One\n\nTwo {OPEN}link{CLOSE}.", links=links))
     assert "<title>A &amp; B</title>" in source
@@ -65,7 +65,7 @@ SEEN = {
 }
 
 
-def test_detectors_on_each_change() -> None:
+def test_detectors_report_each_change_as_expected() -> None:
     plain = PAGE.replace('<a href="/atolls">', "").replace("</a>", "")
     seen = {}
     for name, (_, make) in CHANGES.items():
