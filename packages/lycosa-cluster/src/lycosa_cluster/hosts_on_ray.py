@@ -65,7 +65,7 @@ class RayHosts:
     async def open(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Join the cluster or start a local one, and start the hosts; restart them if they have ended."""
         async with self._opening:
-            if self.count and await self._answer():
+            if self.count and await self._is_responding():
                 return
             await self._shut()
             try:
@@ -106,7 +106,7 @@ class RayHosts:
             raise StoreError(f"the Ray cluster failed: {dead}")
         self.count = count
 
-    async def _answer(self) -> bool:
+    async def _is_responding(self) -> bool:
         """Return whether the actors respond; restarting ones count, those of a lost cluster do not."""
         ray = load()
         if not ray.is_initialized():

@@ -20,7 +20,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rows(path: Path, text: bool = True) -> list[dict[str, Any]]:
-    return list(datasets._Answers(text)({"path": str(path)}))
+    return list(datasets._Responses(text)({"path": str(path)}))
 
 
 def test_read_warc_rows_have_decompressed_body_and_text(tmp_path: Path) -> None:

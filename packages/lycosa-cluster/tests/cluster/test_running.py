@@ -120,13 +120,13 @@ def _check_commands(out: Path, command: Command) -> None:
     assert command.json("search", out, "coral")
     assert len(command.out("export", out, "--format", "csv", "--threshold", "0").splitlines()) > BUDGET
     *_, result = map(json.loads, command.out("refresh", out, "--all", "--requests", "9", "--json").splitlines())
-    assert 0 < result["looks"] <= 9
+    assert 0 < result["revisits"] <= 9
     assert not sum(result["failed"].values())
     assert command.json("show", out)["pages"] == BUDGET
     assert previous_shard_count(out) == SHARDS, "as many as it is shared out among when it is resumed"
     with closing(SqliteLog(out / NAME, readonly=True)) as log:
         again = [event for event in log if isinstance(event, Visit) and event.follows]
-        assert len(again) == result["looks"]
+        assert len(again) == result["revisits"]
         split(out, log, SHARDS, lambda node, depth: True, _make)
     looks = [event for number in range(SHARDS) for event in _log(out, number) if getattr(event, "follows", "")]
     assert {look.node for look in looks} == {look.node for look in again}

@@ -189,7 +189,7 @@ class ProgramProcess:
             )  # fmt: skip
         except (OSError, ValueError) as error:
             raise InputError("cannot-start", f"cannot start {quoted(shlex.join(command))}: {error}") from error
-        self._guard = subprocess.Popen(  # its stdin is closed when this process ends, even if killed
+        self._guard = subprocess.Popen(  # kills the group when this process ends, even by a kill: its stdin closes
             ["sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid)],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip

@@ -89,7 +89,7 @@ def check(text: str, budget: int = 1) -> None:
             if name != PROGRAM:
                 make(name, **facts)
         except InputError:
-            return  # it needs data that is prepared when the experiment runs
+            return  # the strategy needs data that is prepared when the experiment runs
         raise
 
 

@@ -160,7 +160,7 @@ class Settings:
         return self._inside("models", model)
 
     def _inside(self, folder: str, name: str) -> Path:
-        if not is_id(name):  # it could lead outside
+        if not is_id(name):  # other names could lead outside the directory
             raise InputError("bad-id", f"{name[:60]!a} is not an id")
         return self.data / folder / name
 

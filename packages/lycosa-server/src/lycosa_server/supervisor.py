@@ -51,7 +51,7 @@ class DirectoryLock:
             if _is_running(int(holder or 0)) or time.monotonic() > until:
                 self.file.close()
                 raise InputError("in-use", f"{data} is in use by another lycosa serve (process {holder or 'unknown'})")
-            time.sleep(0.1)  # its supervisor was killed; its children are about to end
+            time.sleep(0.1)  # the other supervisor was killed, and its children are about to end
         self.file.truncate(0)
         self.file.write(f"{os.getpid()}\n")
         self.file.flush()
@@ -67,7 +67,7 @@ def _is_running(pid: int) -> bool:
         return pid > 0 and not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
     except ProcessLookupError:
         return False
-    except OSError:  # it exists but belongs to another user
+    except OSError:  # the process exists but belongs to another user
         return True
 
 
@@ -113,7 +113,7 @@ class Supervisor:
         self._notices = dict(zip(("web", "crawler"), socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM), strict=True))
         try:
             keeping = [asyncio.create_task(self._keep(name, reading)) for name in self._commands]
-            answering = asyncio.create_task(self._answering())
+            answering = asyncio.create_task(self._report_ready())
             await self._stopping.wait()
             notify("STOPPING=1")
             answering.cancel()
@@ -174,7 +174,7 @@ class Supervisor:
             _signal(child, signal.SIGTERM)
         return child
 
-    async def _answering(self) -> None:
+    async def _report_ready(self) -> None:
         """Notify systemd and call `ready` once requests are answered, not only when the port is open."""
         while True:
             with suppress(OSError, EOFError, asyncio.TimeoutError):

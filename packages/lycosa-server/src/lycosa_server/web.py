@@ -24,10 +24,10 @@ from lycosa_server.supervisor import SOCKET, notice_socket, stop_with_supervisor
 class TimedConnection(H11Protocol):
     """An HTTP connection with timeouts in seconds for slow requests and unread responses; uvicorn has none."""
 
-    head = 30.0  # for the request head, from its first byte, or from the connection for the first request
-    pause = 30.0  # between two parts of a body
-    whole = 300.0  # for a whole request
-    stuck = 60.0  # for the client to read a response
+    head = 30.0  # limit for the head of a request, from its first byte; for the first one from the connection
+    pause = 30.0  # limit between two parts of a request body
+    whole = 300.0  # limit for a whole request
+    stuck = 60.0  # limit for the client to read a response
     _waiting: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
     _begun: float | None = None

@@ -25,7 +25,7 @@ def library(path: Path, pages: list[tuple[str, str]]) -> SearchIndex:
 
 
 def answer_to(index: SearchIndex, typed: str, limit: int = 1000) -> SearchResult:
-    return IndexRanking(index).answer(parse(typed), limit)
+    return IndexRanking(index).search(parse(typed), limit)
 
 
 @pytest.fixture(scope="module")

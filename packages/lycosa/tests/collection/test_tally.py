@@ -27,7 +27,7 @@ def test_tally_adds_up_totals_per_host() -> None:
     )
     host = tally.hosts["a.test"]
     assert (2, 1, 3, 150) == (host.pages, host.failures, host.requests, host.size)
-    assert (3.5 / 3, 2.0, 1.0) == (host.answer, host.pause, host.shortest)
+    assert (3.5 / 3, 2.0, 1.0) == (host.response_time, host.pause, host.shortest)
     assert ({"pages": 3, "dead links": 1}, 157) == (tally.spent, tally.size)
 
 
@@ -124,4 +124,4 @@ def test_recovered_counts_successful_retries() -> None:
 def test_nodes_without_host_are_counted() -> None:
     tally = tally_of(page("notes/reefs", 0.9), page("a://b://c", 0.9), page("", 0.1))
     host = tally.hosts[""]
-    assert (3, 0.0, 0) == (host.pages, host.answer, host.pauses)
+    assert (3, 0.0, 0) == (host.pages, host.response_time, host.pauses)

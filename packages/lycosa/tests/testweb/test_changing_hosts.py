@@ -327,5 +327,5 @@ def test_demo_command_serves_changing_web(monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setattr(demo, "time", SimpleNamespace(time=lambda: now[0], sleep=sleep))
     demo.demo(serve=True, port=0, pages=200, hosts=10, changing=True, day=2.0)
     assert seen == [True, True]
-    with raises_input_error("bad-value", "no such web"):
+    with raises_input_error("bad-value", "cannot build this web"):
         demo.demo(serve=True, port=0, pages=200, hosts=10, changing=True, day=-1.0)

@@ -56,7 +56,7 @@ def filters_of(
     hosts, languages = ([text] if text else [] for text in given)
     try:
         return Filters.of(hosts, languages, days[0], days[1], changed=0.0 if changed else None)
-    except InputError as error:  # its message names command-line options
+    except InputError as error:  # the message names command-line options
         raise InputError(error.code, str(error).replace("--", "")) from None
 
 

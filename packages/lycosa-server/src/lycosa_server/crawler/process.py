@@ -144,7 +144,7 @@ class CrawlProcess:
         now = self.clock()
         for running in self.running.values():
             if running.is_over:
-                continue  # its live state is already removed
+                continue  # the live state is already removed
             try:
                 running.tick(now)
             except OSError as error:
@@ -330,7 +330,7 @@ class CrawlProcess:
                 files = await self._in_thread(self._models, row)
                 relevant = await asyncio.to_thread(judge_again, directory, row, labels, begun, files)
                 log("crawl judged again", crawl=crawl, what=row["judging"])
-            except LockedError:  # it may be deleted at this moment, so retry later
+            except LockedError:  # the crawl may be deleted at this moment, so retry later
                 return
             except LycosaError as error:
                 failed = hide_data_directory(self.settings, str(error))

@@ -179,7 +179,7 @@ class RunningCrawl:
             now = environment.clock()
             if begun:
                 if not self.on_cluster:
-                    await run_uninterrupted(join_shards, self._directory)  # its last run may have been on a cluster
+                    await run_uninterrupted(join_shards, self._directory)  # the last run may have been on a cluster
                 await self._judge(now)
             else:
                 self._set_judge_result([], self.judge_request)

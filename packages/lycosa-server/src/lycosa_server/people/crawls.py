@@ -252,7 +252,7 @@ def _state_after(row: Row, ending: Ending) -> tuple[str, str]:
             return "queued", ""
         return ("paused", "") if row["wanted"] == "pause" else ("stopped", STOPPED)
     if row["task"] == "crawl" and ending.pages >= ending.budget > 0 and row["budget"] > ending.budget:
-        return ("queued", "") if row["wanted"] == "run" else ("paused", "")  # its budget was raised while it ended
+        return ("queued", "") if row["wanted"] == "run" else ("paused", "")  # the budget was raised meanwhile
     return "finished", ending.reason
 
 

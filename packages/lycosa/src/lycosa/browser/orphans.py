@@ -44,7 +44,7 @@ def start_watchdog(directory: Path, megabytes: int) -> subprocess.Popen[bytes]:
 
 
 def sweep() -> int:
-    """Clean up after dead owners; return the number of browsers."""
+    """Kill the browsers of dead owners; return their number."""
     ended = 0
     for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):

@@ -52,7 +52,7 @@ def check(directory: Path, progress: ProgressCallback = no_progress) -> CrawlChe
                 raise LockedError(f"{path} is locked by another program: close that program first") from error
             raise DamagedError(f"{path} cannot be read ({error}): restore it from a backup") from error
         _check_archive(directory, result, progress)
-        if result.faults:  # both caches belong to the old log
+        if result.faults:  # snapshot and cached view belong to the old log
             Snapshots(directory).remove()
             shelf.remove(directory)
         _index_archive(directory, result)

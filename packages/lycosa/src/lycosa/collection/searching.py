@@ -201,7 +201,7 @@ class Search:
             if threshold > 0:  # the index has only the relevance at the time of indexing
                 relevant = self.collection.log.rows("seq", f"{VERSIONS} AND {RELEVANCE_NOW} >= ?", given=(threshold,))
                 where += f" AND seq {sql_in([seq for (seq,) in relevant], values)}"
-            return IndexRanking(index, where, values).answer(query, limit)
+            return IndexRanking(index, where, values).search(query, limit)
 
     def _search_hit(self, rank: int, page: RankedPage, marks: Sequence[Highlight], width: int) -> SearchHit:
         visit = self.collection.log.visit(page.seq)
@@ -394,7 +394,7 @@ class IndexRanking:
         self.pages = index.pages(where, values)
         self.allowed = self._mask_of(self.pages)
 
-    def answer(self, query: Query, limit: int) -> SearchResult:
+    def search(self, query: Query, limit: int) -> SearchResult:
         """Return the pages that match all terms, or some terms if no page matches all."""
         answer = SearchResult(searched=len(self.pages), unread=int(np.count_nonzero(self.pages["unread"])))
         for clause in query.unwanted:

@@ -45,7 +45,7 @@ class HostTally:
     longest_rest: float = 0.0
 
     @property
-    def answer(self) -> float:
+    def response_time(self) -> float:
         """Mean response time in seconds."""
         return self.seconds / self.requests if self.requests else 0.0
 

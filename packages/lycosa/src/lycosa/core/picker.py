@@ -144,7 +144,7 @@ class Picker:
             self.frontier.postpone(row, until, why)
 
     def _row(self, task: Task) -> int:
-        """Return the current row of a task, or -1 if it has none or was spilled, which also ends its flight."""
+        """Return the current row of a task, or -1 if there is none. A spilled row no longer counts as in flight."""
         spilled = self.table.spilled
         if task.row < 0 or task.follows:
             return -1

@@ -201,7 +201,7 @@ class ScanFrontier(Frontier):
         astray = (to != where).nonzero()[0]
         if not len(astray):
             return
-        if len(astray) > 1:  # without duplicates
+        if len(astray) > 1:  # drop duplicates
             astray = astray[np.unique(rows[astray], return_index=True)[1]]
         rows, to, where = rows[astray], to[astray], where[astray]
         features = np.empty((len(self.weights), len(rows)), np.float32)

@@ -300,7 +300,7 @@ class SpilledRows:
 
     def recall(self, numbers: list[int], names: list[bytes]) -> list[int | None]:
         """Reload spilled rows by number and name; return their rows."""
-        wanted = dict(zip(numbers, names, strict=True))  # without duplicates
+        wanted = dict(zip(numbers, names, strict=True))  # drops duplicates
         places = -2 - np.fromiter(wanted, np.intp, len(wanted))
         records, found = self._read(places)
         fits = np.array([name == is_called for name, is_called in zip(wanted.values(), found, strict=True)], np.bool_)

@@ -62,7 +62,7 @@ class CrawlLog:
         self._sources: dict[str, str] = {}  # source of each redirect target
 
     def open(self, progress: ProgressCallback = no_progress) -> None:
-        """Bring the file to the end of the crawl's log."""
+        """Open the file, and append the lines that it lacks for events of the crawl's log."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._open()

@@ -163,7 +163,7 @@ class Recording:
         return [spot for _, _, spot in sorted(ranked, key=lambda item: item[:2])]
 
     def response(self, url: str, spots: Iterable[Spot]) -> RecordedResponse | None:
-        """Return the recorded response at the first of these spots that matches the URL."""
+        """Return the first of these captures that matches the URL, as a response."""
         address = identify(url)[2]
         for spot in spots:
             response = spot.archive.read(spot.row)
@@ -180,7 +180,7 @@ class Recording:
 
     def _with_body(self, revisit: RecordedResponse) -> RecordedResponse:
         if revisit.status in range(300, 400) and not revisit.unchanged:
-            return revisit  # its headers are sufficient
+            return revisit  # a redirect needs no body
         for original in self._originals(revisit):
             if revisit.unchanged or not revisit.headers:
                 original.date = revisit.date

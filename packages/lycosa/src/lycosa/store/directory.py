@@ -99,7 +99,7 @@ class Directory:
             place = self.path / COPIED_FILES[option]
             if place.exists():
                 if Path(name).is_file() and filecmp.cmp(name, place, shallow=False):
-                    continue  # the file itself, or a copy of a killed start
+                    continue  # already the directory's own copy, or left by a killed start
                 message = f"{place} already exists, so {name} cannot be created: move it, or choose another --out"
                 raise InputError("file-exists", message)
             self._copy(name, place)

@@ -37,7 +37,7 @@ class Versions:
         exchange, refers_to = self._record(visit)
         if refers_to and visit.digest:
             exchange.body = self._referred_body(visit, refers_to)
-        elif refers_to:  # not modified, without a digest
+        elif refers_to:  # a 304 response, which has no digest
             earlier = [event for event in self.of(visit.node) if event.started <= visit.started]
             before = self.exchange(earlier[-1]) if earlier else None
             return before or exchange

@@ -199,7 +199,7 @@ class WarcArchive:
         *,
         has_digest: bool = True,
     ) -> tuple[bytes, bytes]:
-        """Return a response record, or one without body that begins with `revisit`; and the request record."""
+        """Return the response and the request record. With `revisit`, its first fields, the former has no body."""
         common = f"WARC-Target-URI: {url}\r\nWARC-Date: {_date(started)}\r\n"
         fields = (
             (f"WARC-Payload-Digest: {cdxj.format_digest(exchange.digest)}\r\n" if has_digest else "")

@@ -55,7 +55,7 @@ class RuleBook:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RuleBook) and list(self) == list(other)
 
-    __hash__ = None  # type: ignore[assignment]  # it can change
+    __hash__ = None  # type: ignore[assignment]  # rule books are mutable
 
     def __iter__(self) -> Iterator[Rule]:
         for source in sorted(self._count):

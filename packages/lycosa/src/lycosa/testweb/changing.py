@@ -453,7 +453,7 @@ class Entry(NamedTuple):
 
 
 def deal(seed: int, hosts: int, purpose: str, cards: int) -> list[int]:
-    """Deal the cards in turn to the hosts in a seeded order."""
+    """Assign the numbers 0 to `cards` - 1 to the hosts in turn, in an order that depends on seed and purpose."""
     order = sorted(range(hosts), key=lambda host: stir(seed, purpose, host))
     dealt = [0] * hosts
     for place, host in enumerate(order):

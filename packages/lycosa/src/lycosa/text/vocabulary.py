@@ -298,7 +298,7 @@ class LinkTexts:
         return np.repeat(np.arange(len(starts) - 1), np.diff(starts)), self.numbers[starts[0] : starts[-1]]
 
     def take(self, texts: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """Return the index in `texts` and the token of each word of the given texts."""
+        """Return two arrays with an entry per word of the given texts: its index in `texts`, and its token number."""
         starts = self.starts[texts]
         lengths = self.starts[texts + 1] - starts
         return np.repeat(np.arange(len(texts)), lengths), self.numbers.take(runs(starts, lengths))

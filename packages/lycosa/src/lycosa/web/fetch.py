@@ -293,7 +293,7 @@ class ProxySettings:
     def __init__(self, address: str, authority: str = "", login: str = "") -> None:
         if not address:
             raise InputError("missing-option", "--proxy-ca needs --proxy URL")
-        if "@" in address:  # it would end up in crawl.toml and in shared reports
+        if "@" in address:  # a password would end up in crawl.toml and in shared reports
             hint = f"set {PROXY_LOGIN_VARIABLE}=name:password in the environment"
             raise InputError("password-in-url", f"--proxy must not contain a name or password: {hint}")
         try:

@@ -301,7 +301,7 @@ def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str
         reach = 10 * later + 30
         before = clean[max(0, start - reach) : start].rsplit(None, earlier)  # the last item is the unsplit rest
         if len(before) <= earlier and start > reach:
-            before = before[1:]  # its first word may be cut
+            before = before[1:]  # the first word may be cut
         after = clean[end : end + reach].split(None, later)
         if len(after) <= later and end + reach < len(clean):
             after = after[:-1]

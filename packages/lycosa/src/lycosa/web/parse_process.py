@@ -114,7 +114,7 @@ class WorkerPool:
         return JOBS[job].decode(message["result"])
 
     async def run_in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function that runs jobs in a thread, so that the event loop is not blocked."""
+        """Call `work`, which waits for worker jobs, in a thread, so that the event loop is not blocked."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
 
     def _request(self, job: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class WorkerPool:
             process, keep = self._free(), False
             try:
                 message = process.request(job, arguments)
-                if "memory" in message:  # its state is unknown after a MemoryError
+                if "memory" in message:  # the worker's state is unknown after a MemoryError
                     raise Unreadable(f"parsing takes more than {self.memory // 1_000_000} MB")
                 keep = True
             finally:

@@ -113,7 +113,7 @@ class Politeness:
         """Record that the response is complete or has failed, and how many seconds it took."""
         state = self._host(host)
         state.in_flight -= 1
-        self._turns.pop(request, None)  # it may have failed before its turn came
+        self._turns.pop(request, None)  # the request may have failed before its turn
         if state.sending == (request or " "):  # the request was never sent
             self.sent(host)
         state.latency = seconds if not state.latency else 0.7 * state.latency + 0.3 * seconds
@@ -158,7 +158,7 @@ class Politeness:
         if crawl_delay <= state.crawl_delay:
             return
         state.crawl_delay = crawl_delay
-        if state.ready_at:  # its robots.txt was just received
+        if state.ready_at:  # the robots.txt of the host was just received
             state.ready_at = max(state.ready_at, self.clock() + self._delay(state))
 
     def shared_robots(self, robots: str) -> tuple[bytes, float] | None:

@@ -257,7 +257,7 @@ def _open_part(part: Path) -> IO[bytes]:
         if part.exists() and os.path.samestat(os.fstat(file.fileno()), part.stat()):
             file.truncate()
             return file
-        file.close()  # another export has just finished, and this file is now its FILE
+        file.close()  # another export has just renamed this file to its FILE
 
 
 def _open(path: str, flags: int) -> int:
