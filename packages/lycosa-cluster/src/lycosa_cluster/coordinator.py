@@ -24,8 +24,7 @@ from lycosa_cluster.messages import Grant, ShardReport
 
 LEASE_SECONDS = 10.0  # length of a lease: a shard without contact for this long stops fetching
 SMALL_CRAWL_PAGES = 2_000  # up to this size batches are not delayed and no budget is granted ahead
-# In larger crawls one more page per 100 may be granted ahead, up to 3 times the slots, so that shards need not report
-# after each page.
+# In larger crawls one more page per 100 is granted ahead, up to 3 times the slots, to save reports of shards.
 AHEAD = 100, 3
 FRESH_SECONDS = 3.0  # seconds for which a shard's claims count; one without contact for longer may have died
 SUPERSEDED = "another process has taken over"

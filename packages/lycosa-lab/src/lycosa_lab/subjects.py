@@ -51,7 +51,7 @@ class HuntSubject:
     browsing: Path | None = None  # simulated browsing that ends at relevant pages, as from `lycosa train browse`
     rules: Path | None = None  # rules between classes (`lycosa train rules`), learned from seen pages
     notes: list[str] = field(default_factory=list)  # remarks shown with the results
-    lacking: dict[str, str] = field(default_factory=dict)  # reason by thing that could not be prepared
+    lacking: dict[str, str] = field(default_factory=dict)  # reason by name of training data that could not be prepared
 
     @property
     def unseen(self) -> NDArray[np.bool_]:

@@ -163,7 +163,7 @@ async def _max_body_bytes(scope: Scope) -> int:
         return MAX_BODY_BYTES
     try:
         await asyncio.to_thread(identify, Request(scope))
-    except (HTTPException, LycosaError):  # the route reports it
+    except (HTTPException, LycosaError):  # the route reports the error
         return MAX_BODY_BYTES
     return 65_000_000 if path.endswith("/models") else 6_000_000
 

@@ -35,8 +35,7 @@ def _of(table: str, name: str = "", *, ends: str = "CASCADE", nullable: bool = F
     return Column(name or table, Text, ForeignKey(f"{table}.id", ondelete=ends), nullable=nullable)
 
 
-# Accounts. `name` is as typed, `folded` is its unique canonical form. `password` is an argon2id hash, `role` is admin,
-# member or reader.
+# Accounts. `name` is as typed, `folded` canonical, `password` an argon2id hash, `role` admin, member or reader.
 _table(
     "person",
     *_texts("name", "password", "role"),

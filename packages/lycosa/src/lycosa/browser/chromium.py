@@ -77,7 +77,7 @@ MEASURE = f"""() => {{
           body ? of(body, Node, "textContent").length : 0];
 }}"""
 SCROLL = f"""async () => {{
-  // Up and down again: what waits for its end to come into view hears of it once each time.
+  // Up and down again, so that each call triggers scripts that load content when the end comes into view.
   {GETTERS}
   if (!root) return;
   const next = () => new Promise(done => {{ requestAnimationFrame(() => done()); setTimeout(done, 100) }});
@@ -90,7 +90,7 @@ SCROLL = f"""async () => {{
 # Returns the final DOM as text.
 SERIALISE = f"""(maxChars) => {{
   {GETTERS}
-  // What is inside open shadow roots is written where it is shown: after the element's own start.
+  // The content of an open shadow root is written at the beginning of its element, where it is displayed.
   const inside = (all) => {{
     for (const host of all) {{
       const shadow = of(host, Element, "shadowRoot");

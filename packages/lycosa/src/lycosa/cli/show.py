@@ -47,7 +47,7 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
     of = f" of {options.budget}" if summary.pages <= options.budget else ""  # a watch has its own budget
     sites = f", on {many(summary.sites, 'site')}" if summary.sites else ""
     harvest = (f"{summary.harvest:.1%}", "bold")
-    yield Text.assemble(f"{summary.estimate.description}, relevance {summary.asked}: harvest rate ", harvest, sites)
+    yield Text.assemble(f"{summary.estimate.description}, relevance {summary.criterion}: harvest rate ", harvest, sites)
     spent = f": {format_spending(summary.spent)}" if summary.requests > summary.pages else ""
     yield f"{many(summary.pages, 'page')}{of} by {many(summary.requests, 'request')}{spent}"
     if summary.warning:

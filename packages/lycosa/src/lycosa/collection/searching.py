@@ -237,8 +237,7 @@ class Search:
         """Update the index to the end of the log, or as far as `patience` allows; `rebuild` rebuilds it."""
         path = self.collection.path / NAME
         deadline = None if self.patience is None else time.monotonic() + self.patience
-        # Without an index nothing can be searched yet, so wait for the process that is building it. A small crawl is
-        # indexed quickly.
+        # Without an index nothing can be searched, so wait for it to be built; a small crawl is indexed quickly.
         allows_partial = self.patience is not None and path.exists() and self.collection.log.end() > SMALL_CRAWL_EVENTS
         patience = LOCK_TIMEOUT_SECONDS if allows_partial else None
         with index_lock(self.collection.path, self.progress.waiting, patience) as is_locked:

@@ -63,13 +63,13 @@ class Figures:
         """Share of relevant pages among all pages."""
         return self.relevant / self.pages if self.pages else 0.0
 
-    def read(self, collection: CrawlDirectory, asked: int) -> None:
-        """Read the statistics; `asked` is the number of pages to suggest for labelling."""
+    def read(self, collection: CrawlDirectory, max_questions: int) -> None:
+        """Read the statistics, and up to `max_questions` pages to suggest for labelling."""
         view, last, end = collection.view(), collection.log.last(), collection.log.setting("end", {})
         self.threshold, self.running = collection.threshold, is_running(collection.path)
         self.pages = int(view.column("crawled").sum())
         self.estimate, self.sites = view.estimate(self.threshold), view.sites(self.threshold)
-        self.unsure = [] if self.estimate.is_exact else questions(collection, asked)
+        self.unsure = [] if self.estimate.is_exact else questions(collection, max_questions)
         self.warning = weak_topic_warning(collection, self.pages)
         self.ended = isinstance(last, Setting) and last.key == "end"
         self.ending = str(end.get("reason", "")) if self.ended else ""
@@ -95,7 +95,7 @@ class Summary(Figures):
         return self.spent.total()
 
     @property
-    def asked(self) -> str:
+    def criterion(self) -> str:
         return describe_threshold(self.threshold)
 
     @property

@@ -123,7 +123,7 @@ class CrashMarker:
     def _write(self, data: bytes) -> None:
         try:
             os.pwrite(self._file, data, 0)
-        except OSError:  # disk full: the log reports it
+        except OSError:  # disk full: the log reports the error
             return
 
     def __enter__(self) -> None:

@@ -254,8 +254,7 @@ def _choose_rounds(
         scores = np.log(np.maximum(learner.predict_proba(samples[held_out]).astype(np.float64), 1e-30))
         losses = {t: log_loss(softmax(scores / t), labels[held_out]) for t in TEMPERATURES}
         loss = min(losses.values())
-        # The highest temperature close to the optimum, because the log loss always favours certainty for classes that
-        # are never confused.
+        # The highest temperature close to the optimum: the log loss favours certainty for classes never confused.
         temperature = max(t for t in TEMPERATURES if losses[t] <= loss + 0.01)
         if loss < best - 1e-4:
             best, setting = loss, (rounds, temperature)

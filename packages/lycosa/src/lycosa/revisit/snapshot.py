@@ -520,7 +520,7 @@ def _dates(words: list[str], start: int, end: int) -> set[int]:
             after = words[at + 1] if at + 1 < end else ""
             if after == "h" and at + 2 < end and _DAY.fullmatch(word) and len(words[at + 2]) == 2:  # 14h30
                 parts.update((at, at + 1, at + 2))
-            elif _DATE.fullmatch(word) or _CLOCK.fullmatch(word) or _is_cjk(after) or after == "uhr":
+            elif _DATE.fullmatch(word) or _CLOCK.fullmatch(word) or _is_cjk_date_part(after) or after == "uhr":
                 parts.add(at)
         elif word in RELATIVE:
             parts.add(at)
@@ -532,8 +532,8 @@ def _dates(words: list[str], start: int, end: int) -> set[int]:
     return parts
 
 
-def _is_cjk(after: str) -> bool:
-    """Return whether a token marks the number before it as part of a date; false for ages such as `3分钟前`."""
+def _is_cjk_date_part(after: str) -> bool:
+    """Return whether a CJK token makes the number before it part of a date; false for ages such as `3分钟前`."""
     return after[:1] in CJK_PARTS and not after.endswith(_AGO_JOINED)
 
 

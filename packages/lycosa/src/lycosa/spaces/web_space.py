@@ -372,7 +372,7 @@ class WebSpace(Space):
             return False
         body = b""
         if len(document.marked) <= 2 * MAX_WALL_TEXT:
-            with suppress(BadEncoding):  # reported elsewhere
+            with suppress(BadEncoding):  # reported when the page is read
                 body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SCANNED_BYTES)
         wall = detect_wall(task.node, response.status, response.fields, body, document)
         if wall is not None:

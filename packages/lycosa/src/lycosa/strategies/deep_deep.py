@@ -235,8 +235,7 @@ class DeepDeep:
             intercept += INTERCEPT_DECAY * update
             begin = end
         self.intercept_[:] = intercept, target
-        # The cumulative penalty of a weight is set by the last example that has it; indexed assignment keeps the last
-        # one.
+        # The last example with a weight sets its cumulative penalty: indexed assignment keeps the last value.
         self.due_[slots] = np.repeat(LEARNING_RATE * PENALTY * np.arange(1, len(rows) + 1), length)
         weight, due = online[slots], self.due_[slots]
         online[slots] = np.sign(weight) * np.maximum(0, np.abs(weight) - due)

@@ -127,17 +127,17 @@ class Siblings:
         self.ne[waiting] += beta @ alpha
 
     def _as_parent_again(self, step: Step, table: Table) -> Rows:
-        """Update the links of a revisited page: new links count all crawled ones, old links count crawled new ones."""
+        """Update the sums of a revisited page's links: crawled links add to new ones, new crawled links to old ones."""
         rows, alpha = table.edges.children(step.row), table.edges.link_relevances(step.row).astype(np.float64)
         beta, crawled = self.beta_[rows] * self.crawled_[rows], self.crawled_[rows]
         new = np.isin(rows, step.children)
         changed = step.children
-        for speakers, heard in ((crawled, new), (crawled & new, ~new)):
-            waiting = rows[heard & (table.state[rows] == OPEN)]
-            if speakers.any():
-                self.n[waiting] += beta[speakers].sum()
-                self.e[waiting] += alpha[speakers].sum()
-                self.ne[waiting] += beta[speakers] @ alpha[speakers]
+        for sources, targets in ((crawled, new), (crawled & new, ~new)):
+            waiting = rows[targets & (table.state[rows] == OPEN)]
+            if sources.any():
+                self.n[waiting] += beta[sources].sum()
+                self.e[waiting] += alpha[sources].sum()
+                self.ne[waiting] += beta[sources] @ alpha[sources]
                 changed = np.union1d(changed, waiting)
         return changed
 

@@ -86,8 +86,7 @@ def may_be_stuffed(counts: NDArray[np.integer[Any]]) -> bool:
     """
     often = counts.astype(np.float64)
     n = float(often.sum())
-    # probability that two random words are the same: at least .017 on 1,800 pages of link farms, below .0075 in most
-    # prose
+    # probability that two random words are equal: at least .017 on 1,800 pages of link farms, mostly < .0075 in prose
     return float(often @ often) - n >= 0.0075 * n * (n - 1.0)
 
 

@@ -192,7 +192,7 @@ class Vocabulary:
     def follow(self, stems: list[str]) -> None:
         """Take over the word ids of a crawl; `stems` are all of its words so far (`Table.stems`), in order.
 
-        For components with a vocabulary of their own that do not see every visit.
+        Used by components that have a vocabulary of their own and do not see every visit.
         """
         if len(stems) > len(self.terms):
             self._append(stems[len(self.terms) :])

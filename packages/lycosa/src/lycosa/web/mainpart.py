@@ -36,8 +36,8 @@ BOILERPLATE, NAMED_BOILERPLATE, COMMENTS, BODY, ARTICLE, MAIN, CONTENT, HEADING,
 PLACES = BODY + ARTICLE + MAIN + CONTENT + DENSEST
 PLAIN_MARKS = HEADING + IMAGE + DENSEST
 REMOVED = BOILERPLATE + NAMED_BOILERPLATE + COMMENTS + HEAD + IMAGE
-MAX_MARKED = 5_000  # elements
-MAX_MARKS = 5 * MAX_MARKED  # a text with more has them in its source
+MAX_MARKED = 5_000  # maximum number of marked elements
+MAX_MARKS = 5 * MAX_MARKED  # maximum number of marks; a text with more had mark characters in its source
 MAX_LINES = 20_000  # later lines are not analysed
 LEAD_LENGTH = 600  # characters
 MENU_LINK_SHARE = 0.5  # share of a line's letters within links: more may be a menu
@@ -348,8 +348,7 @@ def _is_story(parts: _Fragments, plain: list[int], lines: list[int], shown: list
     if not _is_enough(parts, lines, shown):
         return False
     prose = sum(_prose(plain[at]) for at in lines)
-    # Minimum letters of prose for short links to count as menus. Pages without semantic markup are older and often
-    # contain lists.
+    # Minimum letters of prose for short links to count as menus; old pages without semantic markup often have lists.
     return prose > (400 if named else 2_000) or _is_enough(parts, lines, shown, 0.6 if named else NEARLY_ALL)
 
 

@@ -100,8 +100,7 @@ class _Correlation:
 
 
 RISK_SLOTS = 1 << 17  # hash slots for words and places, 1 MB in total
-# Learning rate and initial sum of squares (AdaGrad, Duchi et al. 2011). A page where one was expected hardly changes
-# the weights.
+# Learning rate and initial sum of squares (AdaGrad, Duchi et al. 2011). Expected pages hardly change the weights.
 RATE, INITIAL_SQUARES = 1.0, 1.0
 USUAL_LOG_ODDS = -3.5  # initial log odds of no page: 3 %
 MAX_LOG_ODDS = 30.0

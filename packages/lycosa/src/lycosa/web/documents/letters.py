@@ -117,7 +117,7 @@ def _reorder(line: str, boxes: list[Box]) -> str | None:
 
 
 class _Glyph(NamedTuple):
-    """A letter and its box; `number` counts the letters of its line in file order, a mark has that of its letter."""
+    """A letter or mark and its box. Letters are numbered in file order; a mark has the number of its letter."""
 
     letter: str
     box: Box

@@ -49,7 +49,7 @@ def read_list(text: str, source: Source, *, markdown: bool) -> bool:
 
 
 def _links(line: str) -> Iterator[tuple[bool, str, str, str]]:
-    """Yield (line begins with it, URL, label, description) for each link of a line."""
+    """Yield (is at the beginning, URL, label, description) for each link of a line."""
     start = _start(line)
     if reference := _REFERENCE.fullmatch(line):
         yield True, reference[2], reference[1], reference[3].strip(" \"'()")
