@@ -26,7 +26,7 @@ LEASE_SECONDS = 10.0  # length of a lease: a shard without contact for this long
 SMALL_CRAWL_PAGES = 2_000  # up to this size batches are not delayed and no budget is granted ahead
 # In larger crawls one more page per 100 is granted ahead, up to 3 times the slots, to save reports of shards.
 AHEAD = 100, 3
-FRESH_SECONDS = 3.0  # seconds for which a shard's claims count; one without contact for longer may have died
+FRESH_SECONDS = 3.0  # age in seconds up to which a report counts; a shard without contact for longer may have died
 SUPERSEDED = "another process has taken over"
 
 
@@ -38,7 +38,7 @@ class _Known:
     at: float
     pages: int
     requests: int  # maximum of requests that it may send in total
-    claims: list[float] = field(default_factory=list)  # priorities of promised rows without a grant, best first
+    pending: list[float] = field(default_factory=list)  # priorities of promised rows without a grant, best first
 
 
 class Coordinator:
@@ -92,13 +92,13 @@ class Coordinator:
         free = self.slots + min(max(0, self.pages - SMALL_CRAWL_PAGES) // AHEAD[0], AHEAD[1] * self.slots) - in_flight
         if self.budget.pages:
             free = min(free, self.budget.pages - sum(one.pages for one in known_shards))
-        wanted = known.claims[: max(0, free)]
+        wanted = known.pending[: max(0, free)]
         if self.grants and wanted:
-            best = sorted((claim for one in self._recent(now) for claim in one.claims), reverse=True)[:free]
+            best = sorted((priority for one in self._recent(now) for priority in one.pending), reverse=True)[:free]
             bar = max(best[-1], self._bar(now))
             wanted = [claim for claim in wanted if claim >= bar]
         known.pages += len(wanted)
-        del known.claims[: len(wanted)]
+        del known.pending[: len(wanted)]
         known.requests = self._requests(known)
 
     def _bar(self, now: float) -> float:
@@ -111,7 +111,7 @@ class Coordinator:
         priorities = [
             (priority, one.report.level)
             for one in self._recent(now)
-            for priority in (one.report.soon, *one.claims[:1])
+            for priority in (one.report.soon, *one.pending[:1])
             if one.report.proportional and math.isfinite(priority)
         ]
         best, level = max(priorities, default=(-math.inf, 0.0))

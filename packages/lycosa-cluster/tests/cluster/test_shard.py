@@ -118,7 +118,7 @@ def all_pages(web: Web) -> Counter[str]:
     return found
 
 
-def test_shards_with_failures_fetch_pages_of_one_crawl(web: Web, all_pages: Counter[str], tmp_path: Path) -> None:
+def test_shards_fetch_pages_of_one_crawl_despite_failures(web: Web, all_pages: Counter[str], tmp_path: Path) -> None:
     logs = [SqliteLog(tmp_path / f"{n}.sqlite") for n in range(SHARDS)]
     chance, last, asked = random.Random(5), {}, list[Any]()
 

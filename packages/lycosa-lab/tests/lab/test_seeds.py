@@ -88,7 +88,7 @@ def test_seed_sets_random_need_reachable_relevant_node() -> None:
         seed_sets(CorpusIndex.of(CHAIN), subject([0, 0, 1, 1, 0, 0]), "random", count=2)
 
 
-def test_seed_sets_random_redrawn_until_leading_on() -> None:
+def test_seed_sets_random_are_redrawn_until_they_reach_scores() -> None:
     index = CorpusIndex.of({"0": ["1"], **{str(n): [] for n in range(1, 10)}})
     drawn = seed_sets(index, subject([1.0] * 10), "random", count=2, sets=10)
     assert all(0 in seeds and 1 not in seeds for seeds in drawn)

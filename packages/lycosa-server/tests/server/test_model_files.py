@@ -12,7 +12,7 @@ from lycosa_server.people.database import Database
 from lycosa_server.settings import Settings
 
 
-def test_detect_kind_by_content(tmp_path: Path) -> None:
+def test_detect_kind_depends_on_content(tmp_path: Path) -> None:
     book = RuleBook()
     book.add("Sea", "Sea/Reefs")
     book.save(tmp_path / "rules")

@@ -18,5 +18,5 @@ from tables import each
         ("https://www.google.com/", False),
     ]
 )
-def test_is_tracker_by_domain_or_path(url: str, expected: bool) -> None:
+def test_is_tracker_matches_domain_or_path(url: str, expected: bool) -> None:
     assert expected == is_tracker(url)

@@ -44,7 +44,7 @@ def test_weighted_content_counts_words_of_title() -> None:
     assert pytest.approx(4 / sqrt(4**2 + 1)) == judge(WeightedContentJudge("coral"), page).relevance
 
 
-def test_weighted_content_stems_in_page_language() -> None:
+def test_weighted_content_uses_stems_of_page_language() -> None:
     page = Page("ok", title="Häuser", marked="Haus am Meer", language="de")
     assert pytest.approx(3 / sqrt(3**2 + 1)) == judge(WeightedContentJudge("Haus"), page).relevance
 

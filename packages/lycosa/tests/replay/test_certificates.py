@@ -27,16 +27,16 @@ def handshake(authority: Authority, host: str, trusted: Path | None = None, aske
 
 
 @pytest.mark.parametrize("host", ["a.example", "127.0.0.1", "[::1]", "under_score.example", "x" * 63 + ".example"])
-def test_context_accepted_by_trusting_client(tmp_path: Path, host: str) -> None:
+def test_context_is_accepted_by_trusting_client(tmp_path: Path, host: str) -> None:
     assert handshake(Authority(tmp_path), host)
 
 
-def test_context_rejected_for_other_host(tmp_path: Path) -> None:
+def test_context_is_rejected_for_other_host(tmp_path: Path) -> None:
     with pytest.raises(ssl.SSLCertVerificationError, match="Hostname mismatch"):
         handshake(Authority(tmp_path), "a.example", asked="b.example")
 
 
-def test_context_rejected_with_other_authority(tmp_path: Path) -> None:
+def test_context_is_rejected_with_other_authority(tmp_path: Path) -> None:
     with pytest.raises(ssl.SSLCertVerificationError):
         handshake(Authority(tmp_path / "a"), "a.example", Authority(tmp_path / "b").path)
 

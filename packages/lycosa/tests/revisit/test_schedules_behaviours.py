@@ -58,7 +58,7 @@ def test_due_always_at_each_run_then_daily() -> None:
 
 
 @pytest.mark.paper("personalized-frequently")
-def test_due_frequently_at_least_once_per_period() -> None:
+def test_due_frequently_is_at_least_once_per_period() -> None:
     assert 2 * DAY == due("frequently", schedule=50 * DAY, tried=1 * DAY, started=0)
     assert 1.1 * DAY == due("frequently", schedule=1.1 * DAY, tried=1 * DAY, started=0)
 

@@ -172,7 +172,7 @@ def test_kmeans_puts_all_relevant_pages_in_one_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("clusters", [2, 5, 900])
-def test_kmeans_with_fewer_pages_than_clusters(tmp_path: Path, clusters: int) -> None:
+def test_kmeans_has_at_most_one_cluster_per_page(tmp_path: Path, clusters: int) -> None:
     done = trained(tmp_path, *PATH, clusters=clusters)
     assert 1 + min(clusters - 1, 4) == done.browsing.clusters("kmeans")
 

@@ -76,7 +76,7 @@ def test_kmeans_numbers_clusters_in_order() -> None:
         ((0.0, 0.0), 2, 1),
     ],
 )
-def test_kmeans_with_fewer_pages_than_clusters(places: tuple[float, ...], k: int, count: int) -> None:
+def test_kmeans_has_at_most_one_cluster_per_page(places: tuple[float, ...], k: int, count: int) -> None:
     assert count == kmeans(line(*places), k).count
 
 

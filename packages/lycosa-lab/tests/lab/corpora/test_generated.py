@@ -130,7 +130,7 @@ def test_generate_accepts_ten_nodes(tmp_path: Path) -> None:
     assert len(index.child) <= 9
 
 
-def test_make_index_of_generated_graph(tmp_path: Path) -> None:
+def test_make_index_generates_named_graph(tmp_path: Path) -> None:
     index = make_index(["generated:france,nodes=500,seed=3"], tmp_path / "x")
     assert (500, 96) == (len(index), index.facts["non_zero_nodes"])
     assert index.fingerprint == generate(tmp_path / "y", "france", nodes=500, random_seed=3).fingerprint

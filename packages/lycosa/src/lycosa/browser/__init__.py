@@ -64,7 +64,7 @@ class MissingBrowser:
 
     def restore(self, state: State) -> None:
         if "missed" not in state:
-            raise StateMismatch("a browser was installed then")
+            raise StateMismatch("the snapshot was written while a browser was installed")
         self.missed = Counter(state["missed"])
 
     async def close(self) -> None:

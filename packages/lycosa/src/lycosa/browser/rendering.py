@@ -337,7 +337,7 @@ class RenderingNeeds:
 
     def restore(self, state: State) -> None:
         if "rendered" not in state:
-            raise StateMismatch("no browser was installed then")
+            raise StateMismatch("the snapshot was written while no browser was installed")
         self.rendered, self.since = Counter(state["rendered"]), Counter(state["since"])
         self.useless_in_row = Counter(state["useless_in_row"])
         self.useful, self.pages = dict(state["useful"]), state["pages"]

@@ -81,7 +81,7 @@ def referee(weights: AdaptiveWeights, terms: Any, outcomes: Any) -> list[tuple[b
     return found
 
 
-def test_learned_weights_used_only_while_better() -> None:
+def test_learned_weights_are_used_only_while_better() -> None:
     """Outcomes follow the term with the small weight; after 150 pages the relation is reversed."""
     chance = np.random.default_rng(3)
     terms = chance.random((400, 2))

@@ -42,7 +42,7 @@ def read(*entries: str, url: str = HOME, root: str = "urlset") -> Source:
         ),
     ]
 )
-def test_read_sitemap_entries(entry: str, url: str, modified: str) -> None:
+def test_read_sitemap_returns_entries(entry: str, url: str, modified: str) -> None:
     source = read(entry)
     assert ([url], [modified], 0) == (source.links.urls, source.modified, source.skipped)
 

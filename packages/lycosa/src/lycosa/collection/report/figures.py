@@ -67,7 +67,7 @@ class PathBranch:
 
     @property
     def stretches(self) -> list[list[PathStep]]:
-        """Steps one by one, with the middle of a long stretch between best pages grouped."""
+        """Groups of steps to draw: single steps, except for the middle of a long part without best pages."""
         stretches: list[list[PathStep]] = []
         passed: list[PathStep] = []
         for step in [*self.steps, None]:
