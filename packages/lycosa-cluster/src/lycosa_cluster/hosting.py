@@ -40,7 +40,7 @@ ENDED = "it was ended"
 
 
 class Hosts(Protocol):
-    """Host processes as crawls reach them."""
+    """Interface of the host processes that crawls use."""
 
     count: int  # host processes; 0 until they are open
 

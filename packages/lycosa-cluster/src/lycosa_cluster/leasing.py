@@ -139,7 +139,7 @@ class Leases:
         return max(at, held.begin), held.end, held.pause
 
     def _wait(self, address: str, name: str) -> float:
-        """Register a waiting request and return the time; drop requests that have stopped checking."""
+        """Register a waiting request and return the current time; drop requests that have stopped checking."""
         now = self.clock()
         waiting = {other: at for other, at in self._waiting.get(address, {}).items() if at > now - RETRY_SECONDS}
         self._waiting[address] = {**waiting, name: now}

@@ -78,7 +78,7 @@ def test_evaluate_threshold_must_be_exceeded(crawled: CorpusIndex) -> None:
 
 
 @pytest.mark.paper("batsakis-average-similarity")
-def test_evaluation_findings_counts_above_threshold() -> None:
+def test_evaluation_findings_count_pages_above_threshold() -> None:
     assert [3, 1, 1 / 3, pytest.approx((0.75 + 0.76 + 0.2) / 3)] == last(
         evaluation_findings(np.array([0.75, 0.76, 0.2]), 1)
     )

@@ -45,7 +45,7 @@ def test_link_texts_read_links_equals_plain_texts() -> None:
     LINKS.read = None
 
 
-def test_link_texts_judge_equals_own_tokens() -> None:
+def test_link_texts_are_judged_like_own_tokens() -> None:
     facets = []
     for own in (False, True):
         topic, words = VectorJudge("coral reef"), Vocabulary()

@@ -132,7 +132,7 @@ def train_model(body: ModelTraining, person: Caller = needs("run")) -> ModelInfo
     if body.kind != "classifier" and len(body.interests) > 1:
         raise InputError("conflicting-options", f"a {body.kind} model is trained on a single interest: choose one")
     if (body.kind == "rules") != bool(body.model):
-        raise InputError("conflicting-options", "set model for rules, and only for rules")
+        raise InputError("conflicting-options", "rules need a model, other kinds accept none: set or remove it")
     if body.model:
         models.ready(site.database, person.id, body.model, models.JUDGING)
     if bool(body.directory) != bool(body.topics) or (body.directory and body.kind != "classifier"):

@@ -101,7 +101,7 @@ def _copy(path: Path, new: Path, result: CrawlCheck, progress: ProgressCallback)
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         relevances_now: dict[int, float] = {}
         query = "SELECT seq, relevance_now FROM relevance_now WHERE typeof(relevance_now) = 'real'"
-        with suppress(sqlite3.DatabaseError):  # `lycosa judge` can rebuild them
+        with suppress(sqlite3.DatabaseError):  # `lycosa judge` can compute the relevances again
             relevances_now = dict(db.execute(query))
         lost: list[str] = []
         rebuilt = wordless = 0

@@ -148,7 +148,7 @@ class Filters:
         )
 
     def where(self, index: SearchIndex) -> tuple[str, list[object]]:
-        """Return an SQL condition for the pages of an index that pass, and its parameters."""
+        """Return an SQL condition for the pages of an index that pass the filters, and its parameters."""
         clauses, values = ["fetched >= ?", "fetched < ?"], list[object]((self.start, self.end))
         if self.changed is not None:
             clauses.append("changed >= ?")

@@ -114,7 +114,7 @@ class Space:
         return {}
 
     def restore(self, state: State) -> None:
-        """Continue from a state."""
+        """Restore a state returned by `state`."""
 
     def expect(self, host_keys: Iterable[str]) -> None:
         """Prepare for hosts that will be picked soon, for example by resolving their names."""

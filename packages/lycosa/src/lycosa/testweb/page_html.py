@@ -58,7 +58,7 @@ def _text(seed: int, page: int, topic: int, subject: int) -> tuple[str, ...]:
 
 
 class Composer:
-    """Writer of clean pages."""
+    """Writer of clean pages as HTML or PDF; links of traps are appended."""
 
     def __init__(self, book: AddressBook) -> None:
         self.book = book

@@ -18,7 +18,7 @@ PAGES_PER_TOPIC = 12  # pages of a trap host on each topic
 
 
 class Trap(StrEnum):
-    """A kind of trap."""
+    """Kinds of traps; the values are the names that `choose` accepts."""
 
     CALENDAR = "calendar"  # endless next-month links
     LOOPS = "loops"  # relative links that lead ever deeper: /reefs/more/reefs/more/

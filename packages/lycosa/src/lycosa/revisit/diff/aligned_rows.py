@@ -233,7 +233,7 @@ class _Comparing:
                 pair = block_old[x], block_new[y]
                 shared[pair] = shared.get(pair, 0) + 1
         groups: list[tuple[range, range]] = []
-        for (i, j), count in shared.items():  # ascending in both, like the positions
+        for (i, j), count in shared.items():  # `i` and `j` ascend, as the positions do
             if not _alike(count, len(self.old[i]), len(self.new[j])):
                 continue
             if groups and (i in groups[-1][0] or j in groups[-1][1]):

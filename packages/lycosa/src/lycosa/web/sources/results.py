@@ -47,7 +47,7 @@ def is_html_response(body: bytes, content_type: str) -> bool:
 
 def _links(body: bytes, url: str, content_type: str) -> Iterator[tuple[str, str]]:
     search = urlsplit(url)
-    links = extract(body[:500_000], url, charset_of(content_type)).links  # as much as is parsed in this process
+    links = extract(body[:500_000], url, charset_of(content_type)).links  # small enough for this process
     for link, anchor in zip(links.urls, links.anchors, strict=True):
         parts = urlsplit(link)
         if site(link) == site(url) and (through := _through(parts.query, url)):
