@@ -187,7 +187,7 @@ def rank(pages: Texts, topics: dict[str, list[int]], query_of: Callable[[str], s
                 precision(judged(plain, pages, rows, [])[kept], relevant[kept])
             )
             plain.total_[:] = 0
-            plain._now = None
+            plain._current = None
             ranked[way, "embedding, mean left in"].append(
                 precision(judged(plain, pages, rows, [])[kept], relevant[kept])
             )
@@ -243,7 +243,7 @@ def judged(topic: EmbeddingJudge, pages: Texts, rows: Column, fetched: list[int]
 
     for page in fetched:
         topic.learn(Visit("", "page", "ok", 1, data={"embedding": pack_vector(rows[page])}))
-    mean, wanted = topic._lens()
+    mean, wanted = topic._mean_and_topic()
     scores: Column = np.maximum(0.0, unit(rows - mean) @ wanted)
     check = topic.judge(Page("ok", title=pages.texts[0][0], marked=pages.texts[0][1]), None).relevance
     assert abs(check - scores[0]) < 1e-5, "this script and the judge do not agree"

@@ -269,7 +269,7 @@ async def crawled(corpus: Corpus, topic: str, starts: list[str]) -> list[Visit]:
     crawling = lycosa.crawl(readable_name(topic), starts, space=Recorded(corpus.pages, corpus.moved), budget=BUDGET)
     visits = [visit async for visit in crawling if visit.is_page]
     assert crawling.engine is not None
-    for visit, relevance in zip(visits, crawling.engine.topic.relevances_now().tolist(), strict=True):  # type: ignore[attr-defined]
+    for visit, relevance in zip(visits, crawling.engine.judge.relevances_now().tolist(), strict=True):  # type: ignore[attr-defined]
         visit.updated_relevance = relevance
     return visits
 

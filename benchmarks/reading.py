@@ -29,6 +29,7 @@ from pathlib import Path
 
 import lycosa.cli  # noqa: F401 - before numpy: one thread for its libraries, as in every crawl of the command line
 from lycosa.core.types import Visit
+from lycosa.store.codec import encode_visit
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
@@ -68,7 +69,7 @@ def make(directory: Path, base: Path, pages: int) -> None:
 def _put(log: SqliteLog, batch: list[tuple[int, Visit]]) -> None:
     with log.batch():
         for seq, visit in batch:
-            log.put(seq, visit, visit.updated_relevance)
+            log.put(seq, visit, encode_visit(visit), visit.updated_relevance)
     batch.clear()
 
 

@@ -47,11 +47,11 @@ async def print_sample(done: int, failed: int, rendering: Rendering) -> None:
     assert rendering.browser is not None
     own = resource.getrusage(resource.RUSAGE_SELF)
     rss = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
-    browser = sum(map(orphans.memory, orphans.processes(str(rendering.browser.place)))) / 1e6
+    browser = sum(map(orphans.memory, orphans.processes(str(rendering.browser.directory)))) / 1e6
     sample = {
         "done": done, "failed": failed, "browsers": rendering.browser.started,
         "browser MB": round(browser), "own MB": round(rss),
-        "own CPU": round(own.ru_utime + own.ru_stime, 1), "place": str(rendering.browser.place),
+        "own CPU": round(own.ru_utime + own.ru_stime, 1), "directory": str(rendering.browser.directory),
     }  # fmt: skip
     print(json.dumps(sample), flush=True)
 

@@ -140,17 +140,17 @@ def cost(turns: int, pages: int) -> None:
                 with tempfile.TemporaryDirectory() as folder:
                     own = name not in ("best-first", "scent")
                     settings = {"JOBDIR": folder} if own else focused(folder, web.query(topic), name)
-                    _, costs = run(settings, web.seeds(topic))
-                    taken.append(costs["cost"])
-                    once[name].append(costs["once"])
+                    _, measured = run(settings, web.seeds(topic))
+                    taken.append(measured["cost"])
+                    once[name].append(measured["once"])
     base = costs["Scrapy's own"]
     print("| frontier | ms per request, median | difference to Scrapy's own, median | all turns | start and end, s |")
     print("|---|---|---|---|---|")
     for name, taken in costs.items():
         beyond = [mine - its for mine, its in zip(taken, base, strict=True)]
-        turns_told = ", ".join(f"{value:.2f}" for value in beyond)
+        differences = ", ".join(f"{value:.2f}" for value in beyond)
         print(
-            f"| {name} | {median(taken):.2f} | {median(beyond):.2f} | {turns_told} | {median(once[name]):.1f} |",
+            f"| {name} | {median(taken):.2f} | {median(beyond):.2f} | {differences} | {median(once[name]):.1f} |",
             flush=True,
         )
 

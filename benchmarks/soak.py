@@ -116,7 +116,7 @@ async def people(place: Place) -> list[str]:
 
 async def warm_up(place: Place, world: World) -> None:
     """Run a small crawl and delete it, so that everything loaded on first use is loaded in all processes."""
-    Wire.progress = staticmethod(lambda what: None)
+    Wire.report = staticmethod(lambda message: None)
     crawl = lycosa.crawl(
         world.query(place.topic), world.seeds(place.topic, 2), budget=5, clock=clock, allow_network=["127.0.0.0/8"]
     )
@@ -181,7 +181,7 @@ def print_report(journal: Journal, checks: Checks, failures: dict[str, list[str]
     failed = sum(request.status == 0 for request in journal.requests)
     print(f"{end / DAY:.0f} days, {len(journal.plans)} processes: {dict(deaths)}")
     print(f"{full} full disks, {jumps} clock changes")
-    print(f"{len(journal.requests):,} requests, {failed:,} without a response; API responses {dict(journal.answers)}")
+    print(f"{len(journal.requests):,} requests, {failed:,} without a response; API responses {dict(journal.responses)}")
     for party in ("server", "watch"):
         of = [sample for sample in journal.samples if sample.party == party]
         print(

@@ -203,7 +203,7 @@ def _schedule_failures(plan: Plan, report: Report) -> None:
     if plan.death == "calls":
         at(plan.end, lambda: die_after(plan.calls, report))
     elif plan.death == "page":
-        at(plan.end, lambda: setattr(Wire, "answered", lambda: die_after(plan.calls, report)))
+        at(plan.end, lambda: setattr(Wire, "on_response", lambda: die_after(plan.calls, report)))
     elif plan.death == "write":
         at(plan.end, lambda: die_in_a_write(report))
     disk = Disk()

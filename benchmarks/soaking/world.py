@@ -120,7 +120,7 @@ class Wire(SimTransport):
 
     world: World
     report: Report
-    answered: Callable[[], None] | None = None
+    on_response: Callable[[], None] | None = None
     """Called after the next response, if set."""
 
     def __init__(
@@ -163,8 +163,8 @@ class Wire(SimTransport):
             raise
         finally:
             self.report(["done", key, now(), status, digest])
-            if Wire.answered is not None:
-                act, Wire.answered = Wire.answered, None
+            if Wire.on_response is not None:
+                act, Wire.on_response = Wire.on_response, None
                 act()
 
     async def _fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
@@ -178,7 +178,7 @@ class Wire(SimTransport):
             await asyncio.sleep(0.1)
             status = 503 if failure == "busy" else 500
             more = [("Retry-After", "900")] if failure == "busy" else []
-            return self._answer(Reply(status, [("Content-Type", "text/html"), *more], b"not now"), wanted)
+            return self._respond(Reply(status, [("Content-Type", "text/html"), *more], b"not now"), wanted)
         return await super().fetch(url, headers, wanted)
 
     async def close(self) -> None:

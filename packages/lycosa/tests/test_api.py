@@ -143,8 +143,8 @@ def test_open_returns_collection(reefs: Path) -> None:
 def test_errors_name_invalid_options(reefs: Path, tmp_path: Path) -> None:
     graph = GraphSpace({"a": []})
     for calling, expected in (
-        (lambda: lycosa.crawl(), r"no topic: describe it|no seed: give a page"),
-        (lambda: lycosa.crawl("coral"), r"no seed: give a page"),
+        (lambda: lycosa.crawl(), r"no topic: describe it|no seeds: give a page"),
+        (lambda: lycosa.crawl("coral"), r"no seeds: give a page"),
         (lambda: lycosa.crawl(seeds="http://a.test"), r"no topic: describe it"),
         (lambda: lycosa.crawl("coral", "http://a.test", bugdet=3), r"unknown option 'bugdet'; did you mean 'budget'\?"),
         (lambda: lycosa.crawl("coral", "http://a.test", budget=0), r"^--budget is 0: it must be 1 or more"),
@@ -156,7 +156,7 @@ def test_errors_name_invalid_options(reefs: Path, tmp_path: Path) -> None:
         ),
         (lambda: lycosa.crawl("coral", "a", space=graph, search="x"), r"^--search finds web pages"),
         (lambda: list(lycosa.crawl("coral", "http://a.test", out=reefs)), r"lycosa resume .*choose another .* --out"),
-        (lambda: lycosa.resume(tmp_path), r"name a directory that .lycosa crawl. made"),
+        (lambda: lycosa.resume(tmp_path), r"give a directory created by 'lycosa crawl'"),
         (lambda: lycosa.open(tmp_path), r"lycosa crawl"),
         (lambda: lycosa.open(reefs).export(tmp_path / "x.what"), r"or give --format"),
         (lambda: lycosa.open(reefs).page("http://b.test/"), r"b\.test"),

@@ -199,7 +199,7 @@ def test_run_rejects_bad_look_ahead_depth(text: str, tmp_path: Path) -> None:
 def test_run_graph_scores_are_as_published(tmp_path: Path) -> None:
     results = run(plan(mode="independent"), tmp_path, index=graph(), workers=1)
     assert ("as-published", {"as-published"}) == (results.mode, {row["mode"] for row in rows(tmp_path)})
-    assert any(line.startswith("As-published, although") for line in results.remarks)
+    assert any(line.startswith("As-published instead of independent") for line in results.remarks)
 
 
 def test_run_graph_rejects_words(tmp_path: Path) -> None:

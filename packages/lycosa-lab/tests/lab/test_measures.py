@@ -116,7 +116,7 @@ def test_precision_distance_is_moving_mean() -> None:
     assert [0.0, 0.5, 1.5, 2.5] == precision_distance([4, 3, 2, 1], [4, 4, 4, 4], window=2).tolist()
     assert [0.0, 0.0, 2.0] == precision_distance([1, math.nan, 0], [1, 1, 2], window=2).tolist()  # the gap is omitted
     assert [] == precision_distance([], []).tolist()
-    with pytest.raises(ValueError, match="'window' is 0"):
+    with pytest.raises(ValueError, match=r"'window' \(0\) must be at least 1"):
         precision_distance([1], [1], window=0)
 
 

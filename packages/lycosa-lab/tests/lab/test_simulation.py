@@ -160,7 +160,7 @@ def test_simulate_duplicate_seeds_count_once(seen: NDArray[np.bool_] | None) -> 
 
 @pytest.mark.parametrize("seed", [-1, 5])
 def test_simulate_unknown_seed_is_error(seed: int) -> None:
-    with raises_input_error("out-of-range", f"seed {seed} is not a node.*0 to 4"):
+    with raises_input_error("out-of-range", f"seed {seed} must be a node from 0 to 4"):
         simulate(Judgements.given(LINE), strategy("fl_n"), [seed], 2)
 
 

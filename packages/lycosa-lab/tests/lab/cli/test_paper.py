@@ -54,7 +54,7 @@ def test_paper_quick_warns_of_small_size(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    output = "Too small for a verdict that counts"
+    output = "Verdicts are unreliable"
     for words, there in ((["--quick"], True), ([], False)):
         run(monkeypatch, "lab", "paper", "all", "--corpus", str(corpus), "--out", str(tmp_path), *words)
         pages = [tmp_path / name / "index.html" for name in PAPERS if name != "batsakis"]
