@@ -148,7 +148,7 @@ def test_target_without_rules_adds_note() -> None:
         ({"targets": ("Phys",)}, "no rule has the class Phys; similar classes: Science/Physics"),
         ({"targets": ()}, "say which class is wanted with --target"),
         ({"depth": 0}, "'depth' is 0: it must be 1 to 5"),
-        ({"period": 0}, "1 page or more"),
+        ({"period": 0}, "at least 1 page"),
         ({"file": ""}, "lycosa train rules"),
         ({"file": "nowhere.tsv"}, "cannot read the rules"),
     ],
