@@ -112,7 +112,7 @@ class EvidenceReader:
         self._idf: Column | None = None
         self._topic_slots: dict[str, _TopicSlots] = {}  # by language
         self._is_topical = np.zeros(SLOTS, np.bool_)  # slots of the topic in the language last read
-        self._topical_language = ""
+        self._topical_language: str | None = None
 
     def add_stems(self, new: Sequence[str], hashes: NDArray[np.uint64] | None = None) -> None:
         """Add the next stems of the crawl in the order of their ids, with their hashes if these are known."""

@@ -1,10 +1,8 @@
 """The model learned from the pages so far: which pages are like relevant ones, and the threshold ("line") in log odds.
 
-Positives are pages chosen by people: examples, pages labelled yes, start pages. Start pages are usually examples, but
-portals and directories may be among them, so each is weighted by trust (`_trust`): how well it matches the topic, or
-how similar it is to the other positives, compared with all pages. If too little trust is left, the pages that match the
-topic best stand in. Negatives are drawn from the other pages: at first those that look least relevant, then each as far
-as the regression does not take it for relevant (positive-unlabelled learning).
+Positives are pages chosen by people: examples, pages labelled yes, start pages that are not portals. Without any, the
+pages that match the topic best stand in. Negatives are drawn from the other pages: at first those that look least
+relevant, then each as far as the regression does not take it for relevant (positive-unlabelled learning).
 """
 
 from __future__ import annotations
@@ -36,15 +34,16 @@ from lycosa.judges.probability.relevance_line import (
     line_after_labels,
     line_for_count,
     sigmoid,
+    steady_line,
 )
 from lycosa.text.embeddings import DIMENSIONS, unit
 
 # Log odds per unit of match score (body, head, lead, meaning), with and without a model, and the threshold without.
-ANSWER_RATES = np.array([1.6, 1.0, 0.1, 4.5], np.float32)
+ANSWER_RATES = np.array([1.6, 2.0, 0.1, 4.5], np.float32)
 OWN_RATES, OWN_LINE = np.array([1.6, 1.5, 0.1, 7.0], np.float32), 4.1
 AGAINST_COST = 4.0  # log odds lost for excluded words
 STUFFING_COST = 4.0  # log odds lost for each factor of e by which quality is below one half
-LIKENESS = 1.8  # log odds per unit of likeness to the positives
+LIKENESS = 1.4  # log odds per unit of likeness to the positives
 MAX_NAMED, MAX_OTHERS, MAX_STAND_INS = 60, 150, 10  # maximum number of pages learned from, by kind
 EXAMPLE_WEIGHT, LABEL_WEIGHT = 1.5, 3.0  # weights of an example and of a label; a trusted start page has 1
 ENOUGH = 1.5  # sum of the weights of positives from which no stand-ins are needed
@@ -60,6 +59,13 @@ Numbers = NDArray[Any]
 Rows = NDArray[np.intp]
 
 
+class Anchor(NamedTuple):
+    """Number of pages above the line, as one update found it: the next one moves the line little from there."""
+
+    pages: int = 0  # number of pages (rows) so far
+    count: float = 0.0  # pages above the line, before labels move it
+
+
 class LearnedModel(NamedTuple):
     """Content of a model update."""
 
@@ -71,6 +77,8 @@ class LearnedModel(NamedTuple):
     likeness: float
     rows: NDArray[np.int32]  # pages learned from
     alone: Column  # likeness of each of these pages as if it had been left out
+    anchor: Anchor  # of this model update
+    last_anchor: Anchor  # of the update before, made from fewer pages
     idf: Column
 
     @classmethod
@@ -82,18 +90,19 @@ class LearnedModel(NamedTuple):
             rows, alone = np.frombuffer(data["rows"], np.int32), np.frombuffer(data["alone"], np.float32)
             direction, mean = (np.frombuffer(data[name], np.float32) for name in ("direction", "mean"))
             level, line, likeness = (float(data[name]) for name in ("level", "line", "likeness"))
-            numbers = np.concatenate([weights, alone, direction, mean, [level, line, likeness]])
+            anchor, last_anchor = (Anchor(int(data[name][0]), float(data[name][1])) for name in ("anchor", "last_anchor"))
+            numbers = np.concatenate([weights, alone, direction, mean, [level, line, likeness], anchor, last_anchor])
             fits = len(slots) == len(weights) and len(rows) == len(alone)
             if not fits or len(direction) != DIMENSIONS or len(mean) != DIMENSIONS:
                 raise ValueError("its arrays have inconsistent lengths")
             if not np.isfinite(numbers).all() or (len(slots) and not 0 <= slots.min() <= slots.max() < SLOTS):
                 raise ValueError("it has values that are not finite, or slots out of range")
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
             raise DamagedError(
                 f"a model update of the judge in the log is damaged ({error}): restore the log from a backup"
             ) from error
         weight[slots] = weights
-        return cls(weight, direction, level, mean, line, likeness, rows, alone, idf)
+        return cls(weight, direction, level, mean, line, likeness, rows, alone, anchor, last_anchor, idf)
 
     def odds_of(self, page: Evidence) -> float:
         """Return the log odds of a new page before the threshold is subtracted; same as `odds` for a single page."""
@@ -186,9 +195,17 @@ def nearness_odds(vectors: NDArray[np.int8], typical: Column) -> Numbers:
 
 
 def learn_model(
-    pages: EvidenceTable, examples: EvidenceTable, named: NamedPages, idf: Column, typical: Column | None
+    pages: EvidenceTable,
+    examples: EvidenceTable,
+    named: NamedPages,
+    idf: Column,
+    typical: Column | None,
+    last: LearnedModel | None = None,
 ) -> dict[str, Any]:
-    """Return the data of a model update. `examples` are not pages of the crawl, and `typical` is their mean vector."""
+    """Return the data of a model update, which is the same if nothing has changed since the `last` one.
+
+    `examples` are not pages of the crawl, and `typical` is their mean vector.
+    """
 
     def own_probability(rows: Rows) -> Numbers:
         # Only for some rows, since the vectors of a large crawl are in a file.
@@ -204,7 +221,7 @@ def learn_model(
     training = _choose_training_pages(pages, examples, named, answer_odds)
     rows = training.rows
 
-    mean = _mean_page(pages, firsts[pages.relevance_now[firsts] <= np.median(pages.relevance_now[firsts])])
+    mean = _mean_page(pages, firsts[answer_odds[firsts] <= np.median(answer_odds[firsts])])
     slots = np.concatenate([examples.slots[training.examples], pages.slots[rows]])
     features = np.concatenate([examples.features(training.examples, idf), pages.features(rows, idf)])
     vectors = np.concatenate([examples.directions(training.examples, mean), pages.directions(rows, mean)])
@@ -213,7 +230,7 @@ def learn_model(
     matrix = _dense(slots, features, columns)
     kernel = matrix @ matrix.T + vectors @ vectors.T + np.float32(1.0)
 
-    positive, stand_ins_prevail, likeness = _positive_weights(kernel, training, named, own_probability, percentile)
+    positive, stand_ins_prevail, likeness = _positive_weights(training, named, own_probability)
     weights, likenesses = _fit(kernel, training, positive, percentile[training.others])
     of_crawl = training.places("certain", "others")
     data: dict[str, Any] = {
@@ -226,6 +243,8 @@ def learn_model(
         "alone": likenesses[of_crawl].astype(np.float32).tobytes(),
         "likeness": likeness,
         "line": 0.0,
+        "anchor": (0, 0.0),
+        "last_anchor": (0, 0.0),
     }
     odds = np.zeros(pages.count)
     odds[firsts] = LearnedModel.of(data, idf).odds(pages, firsts)
@@ -237,11 +256,25 @@ def learn_model(
     named_vectors = np.concatenate([
         examples.directions(training.examples, usual_page()), pages.directions(named_rows, usual_page())
     ])  # fmt: skip
-    near = _closeness(
-        pages, np.setdiff1d(firsts, named_rows), named_vectors[is_shown[training.places("examples", "starts")]]
+    free = np.setdiff1d(firsts, np.concatenate([named_rows, named.refused]))
+    anchor = last.anchor if last is not None and last.anchor.pages < pages.count else None
+    if last is not None and anchor is None:  # the same pages as last time: only labels have changed
+        anchor = last.last_anchor
+    line, count = _line(
+        odds[free],
+        shown=np.concatenate([odds[shown_rows], example_odds]),
+        known=np.concatenate([odds[named_rows], example_odds]),
+        own_probability=own_probability(free) if len(free) < 2 * LARGE else np.zeros(0),
+        near=_closeness(pages, free, named_vectors),
+        anchor=anchor or Anchor(),
+        is_old=free < (anchor or Anchor()).pages,
     )
-    shown_odds = np.concatenate([odds[shown_rows], example_odds])
-    data["line"] = _line(odds, firsts, shown_odds, named, own_probability, near)
+    data["anchor"], data["last_anchor"] = (pages.count, count), tuple(anchor or Anchor())
+    labelled = np.concatenate([named.certain, named.refused])
+    if len(labelled):
+        is_yes = np.concatenate([np.ones(len(named.certain)), np.zeros(len(named.refused))])
+        line = line_after_labels(line, odds[labelled], is_yes)
+    data["line"] = line
     if stand_ins_prevail and not pages.answers[firsts, : Answer.MEANING].any():
         data["line"] = max(data["line"], float(odds[firsts].max()) + NOWHERE)
     return data
@@ -262,27 +295,22 @@ def _choose_training_pages(
 
 
 def _positive_weights(
-    kernel: Column,
-    training: TrainingPages,
-    named: NamedPages,
-    own_probability: Callable[[Rows], Numbers],
-    percentile: Numbers,
+    training: TrainingPages, named: NamedPages, own_probability: Callable[[Rows], Numbers]
 ) -> tuple[Numbers, bool, float]:
     """Return the weights of examples to stand-ins, whether stand-ins prevail, and log odds per unit of likeness."""
-    starts, stand_ins = training.places("starts"), training.places("stand_ins")
-    unweighted = np.zeros(len(training.starts) + len(training.stand_ins))
-    positive = np.concatenate([np.full(len(training.examples), EXAMPLE_WEIGHT), named.weights, unweighted])
-    own = own_probability(training.starts).tolist()
-    for at, row, probability in zip(range(starts.start, starts.stop), training.starts, own, strict=True):
-        trust = _trust(kernel, at, starts.stop, stand_ins.stop, percentile[row])
-        positive[at] = trust * min(1.0, probability / DOUBTFUL)
+    positive = np.concatenate([
+        np.full(len(training.examples), EXAMPLE_WEIGHT),
+        named.weights,
+        np.ones(len(training.starts)),
+        np.zeros(len(training.stand_ins)),
+    ])  # fmt: skip
     own_of_stand_ins = own_probability(training.stand_ins)
     missing, likeness = ENOUGH - float(positive.sum()), LIKENESS
     stand_ins_prevail = missing > 0.5 * ENOUGH
     if stand_ins_prevail:  # weighted by their own probabilities; likeness counts fully if these add up to 1
         likeness = min(1.0, float(own_of_stand_ins.sum())) if len(training.stand_ins) else 1.0
     if missing > 0.0 and len(training.stand_ins):
-        positive[stand_ins] = missing * own_of_stand_ins / own_of_stand_ins.sum()
+        positive[training.places("stand_ins")] = missing * own_of_stand_ins / own_of_stand_ins.sum()
     return positive, stand_ins_prevail, likeness
 
 
@@ -320,43 +348,19 @@ def _closeness(pages: EvidenceTable, others: Rows, shown: Column) -> float:
 
 
 def _line(
-    odds: Numbers,
-    firsts: Rows,
-    shown: Numbers,
-    named: NamedPages,
-    own_probability: Callable[[Rows], Numbers],
-    near: float,
-) -> float:
-    """Return the threshold for the expected number of relevant pages among unlabelled ones, corrected by labels.
+    odds: Numbers, shown: Numbers, known: Numbers, own_probability: Numbers, near: float, anchor: Anchor, is_old: Numbers
+) -> tuple[float, float]:
+    """Return the threshold for the expected number of relevant pages among those that nobody named, and this number.
 
-    `near` is the similarity of the pages to the known relevant ones. Probabilities without a model are computed only if
-    needed.
+    `known` are the scores of the pages that people named, `near` is the similarity of the pages to them, `is_old` says
+    which pages the last update knew.
     """
-    labelled = np.concatenate([named.certain, named.refused])
-    free = firsts[~np.isin(firsts, labelled)]
-    if not len(free):
-        return float(np.mean(shown)) - 2.0 if len(shown) else 0.0
-    own_count = 0.0
-    if len(free) < 2 * LARGE:
-        probability = own_probability(free)
-        own_count = float((probability * probability / (probability + DOUBTFUL)).sum())
-    line = line_for_count(odds[free], expected_relevant(odds[free], shown, own_count, near))
-    is_yes = np.concatenate([np.ones(len(named.certain)), np.zeros(len(named.refused))])
-    return line_after_labels(line, odds[labelled], is_yes) if len(labelled) else line
-
-
-def _trust(kernel: Column, at: int, named: int, positives: int, percentile: float) -> float:
-    """Return how far a start page is trusted as an example, from 0 to 1: its rank by match or likeness among all pages.
-
-    Portals are similar to each other, too, so a page that hardly matches the topic is not trusted for its likeness.
-    """
-    others = np.delete(np.arange(named), at)
-    like = percentile
-    if len(others) and positives < len(kernel):
-        near = kernel[:, others].mean(axis=1)
-        like = float(np.mean(near[positives:] < near[at]))
-    # .4: share of pages that a start page must exceed in match with the topic, to be fully trusted for its likeness
-    return max(0.0, 2.0 * max(percentile, like) - 1.0) * min(1.0, percentile / 0.4)
+    if not len(odds):
+        return (float(np.mean(shown)) - 2.0 if len(shown) else 0.0), 0.0
+    own_count = float((own_probability * own_probability / (own_probability + DOUBTFUL)).sum())
+    line = line_for_count(odds, expected_relevant(odds, shown, own_count, near, known))
+    line = steady_line(line, odds[is_old], anchor.count)
+    return line, float(np.count_nonzero(odds > line))
 
 
 def _first_negatives(kernel: Column, positive: Numbers, first: int, percentile: Numbers) -> Numbers:

@@ -33,13 +33,18 @@ from numpy.typing import NDArray
 TRUSTED = 100.0  # number of pages for which n_own and n_usual have equal weight
 LARGE = 1000.0  # number of pages from which many low probabilities may outweigh the others
 SPREAD = 1.5  # standard deviation of the threshold, in log odds, before there are labels
+STEP, EARLY_STEP = 0.1, 15.0  # of the logarithm of a count: how far an update may change it, and 15 / N more
 _ROUNDS = 60
 
 Scores = NDArray[Any]
 
 
-def expected_relevant(scores: Scores, shown: Scores, own_count: float, near: float = 0.0) -> float:
+def expected_relevant(
+    scores: Scores, shown: Scores, own_count: float, near: float = 0.0, known: Scores | None = None
+) -> float:
     """Return the expected number of relevant pages; `shown` are scores of known ones, each as if left out.
+
+    `known` are those of `shown` that a person named, and `scores` are in the order of the crawl.
 
     `own_count` is n_own. Ten pages with small probabilities of their own, and ten with large ones:
 
@@ -56,6 +61,21 @@ def expected_relevant(scores: Scores, shown: Scores, own_count: float, near: flo
     """
     if not len(scores):
         return 0.0
+    count = _count_by_scores(scores, shown, own_count, near)
+    if known is None or not len(known):
+        return count
+    return min(_count_by_known(scores, known, count), 0.9 * len(scores))
+
+
+def _count_by_known(scores: Scores, known: Scores, count: float) -> float:
+    ranks = np.log1p(len(scores) - np.searchsorted(np.sort(scores), known, "right"))
+    order = np.arange(len(scores))
+    trend = float(np.corrcoef(order, scores)[0, 1]) if len(scores) > 2 and np.ptp(scores) > 0.0 else 0.0
+    usual = 1.11 + 0.38 * math.log1p(count) - 0.82 * trend + 0.19 * float(ranks.mean())
+    return math.exp(usual - 14.0 / (len(scores) + 5.0))  # fewer among the first pages of a crawl
+
+
+def _count_by_scores(scores: Scores, shown: Scores, own_count: float, near: float) -> float:
     if upper := upper_cluster_size(scores):
         return float(upper)
     low = float(scores[scores <= np.median(scores)].mean())
@@ -140,6 +160,23 @@ def line_for_count(scores: Scores, count: float) -> float:
     if at == len(ranked):
         return float(ranked[-1]) - 0.5
     return float(ranked[at - 1] + ranked[at]) / 2.0
+
+
+def steady_line(line: float, scores: Scores, count: float) -> float:
+    """Return the threshold moved so that the count of pages known before changes little.
+
+    `scores` are those of the pages that the last update knew, `count` is how many of them it took for relevant. The
+    count may change by a tenth, and by more while the pages are few:
+
+    >>> scores = np.arange(100.0)
+    >>> [steady_line(line, scores, 40.0) for line in (20.0, 58.0, 90.0)]
+    [46.5, 58.0, 70.5]
+    """
+    if not len(scores) or not count:
+        return line
+    step = math.exp(STEP + EARLY_STEP / len(scores))
+    low, high = (line_for_count(scores, each) for each in (min(count * step, len(scores)), count / step))
+    return min(max(line, low), high)
 
 
 def line_after_labels(start: float, scores: Scores, is_yes: Scores) -> float:
