@@ -54,6 +54,7 @@ ANSWER_NAMES = {
     Answer.LEAD: "in its headings or first paragraphs",
     Answer.MEANING: "by meaning",
 }
+ENOUGH_FOR_WEIGHT = 20  # labels from which each has its full weight
 START_RELEVANCE = 0.95  # of a start page that is an example
 SEARCH_PARAMETERS = frozenset(("q", "query", "search", "s", "keyword", "keywords"))
 EVIDENCE_VERSION = 3  # model updates based on older evidence are incompatible
@@ -384,6 +385,7 @@ class Probability:
         is_first, row_of = self._pages.is_first, self._row_of
         certain: dict[int, float] = {}
         refused = []
+        label_weight = 1.0 + (LABEL_WEIGHT - 1.0) * min(1.0, len(self._labels) / ENOUGH_FOR_WEIGHT)
         for node in sorted(self._example_nodes):  # examples that the crawl has fetched
             row = row_of.get(node)
             if row is not None and is_first[row]:
@@ -393,7 +395,7 @@ class Probability:
             if row is not None and is_first[row]:
                 certain.pop(row, None)
                 if yes:
-                    certain[row] = LABEL_WEIGHT
+                    certain[row] = label_weight
                 else:
                     refused.append(row)
         rows = list(certain)[-MAX_NAMED:]
@@ -404,6 +406,7 @@ class Probability:
             certain=np.array(rows, np.intp),
             weights=np.array([certain[row] for row in rows]),
             refused=np.array(refused[-MAX_NAMED:], np.intp),
+            label_weight=label_weight,
         )
 
 

@@ -150,6 +150,7 @@ class NamedPages:
     certain: Rows  # examples fetched by the crawl, and pages labelled yes
     weights: Numbers  # weights of `certain`
     refused: Rows  # pages labelled no
+    label_weight: float = LABEL_WEIGHT
 
 
 class TrainingPages(NamedTuple):
@@ -231,7 +232,7 @@ def learn_model(
     kernel = matrix @ matrix.T + vectors @ vectors.T + np.float32(1.0)
 
     positive, stand_ins_prevail, likeness = _positive_weights(training, named, own_probability)
-    weights, likenesses = _fit(kernel, training, positive, percentile[training.others])
+    weights, likenesses = _fit(kernel, training, positive, percentile[training.others], named.label_weight)
     of_crawl = training.places("certain", "others")
     data: dict[str, Any] = {
         "slots": columns.astype(np.int32).tobytes(),
@@ -315,7 +316,7 @@ def _positive_weights(
 
 
 def _fit(
-    kernel: Column, training: TrainingPages, positive: Numbers, percentile_of_others: Numbers
+    kernel: Column, training: TrainingPages, positive: Numbers, percentile_of_others: Numbers, label_weight: float
 ) -> tuple[Numbers, Numbers]:
     """Return the weight of each training page in the regression, and its likeness as if it had been left out."""
     weights, likenesses = np.zeros(len(kernel)), np.zeros(len(kernel))
@@ -326,7 +327,7 @@ def _fit(
     is_positive = np.zeros(len(kernel))
     is_positive[positives] = 1.0
     for _ in range(2):
-        used = np.concatenate([positive, np.full(len(training.refused), LABEL_WEIGHT), negative])
+        used = np.concatenate([positive, np.full(len(training.refused), label_weight), negative])
         used[: positives.stop] *= SIDE_WEIGHT / max(used[: positives.stop].sum(), 1e-9)
         used[positives.stop :] *= SIDE_WEIGHT / max(used[positives.stop :].sum(), 1e-9)
         rows = np.flatnonzero(used > 0.0)

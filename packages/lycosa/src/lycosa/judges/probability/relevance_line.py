@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 TRUSTED = 100.0  # number of pages for which n_own and n_usual have equal weight
 LARGE = 1000.0  # number of pages from which many low probabilities may outweigh the others
 SPREAD = 1.5  # standard deviation of the threshold, in log odds, before there are labels
+ENOUGH_LABELS = 6.0  # one more than the labels of each kind from which they are believed fully
 STEP, EARLY_STEP = 0.1, 15.0  # of the logarithm of a count: how far an update may change it, and 15 / N more
 _ROUNDS = 60
 
@@ -180,16 +181,21 @@ def steady_line(line: float, scores: Scores, count: float) -> float:
 
 
 def line_after_labels(start: float, scores: Scores, is_yes: Scores) -> float:
-    """Return the most likely threshold given labels, normally distributed by SPREAD around its start.
+    """Return the most likely threshold given labels, normally distributed around its start.
 
-    >>> line_after_labels(0.0, np.array([-1.0]), np.array([True])) < -0.4
-    True
+    The standard deviation grows with the labels of the rarer kind, up to SPREAD: a few labels of one kind say little.
+
+    >>> no = np.zeros(1)
+    >>> round(line_after_labels(0.0, no, no), 2), round(line_after_labels(0.0, np.zeros(9), np.zeros(9)), 2)
+    (0.03, 0.23)
     """
+    yes = np.count_nonzero(is_yes)
+    spread = SPREAD * min(1.0, (1.0 + min(yes, len(is_yes) - yes)) / ENOUGH_LABELS)
     at = start
     for _ in range(30):
         p = sigmoid(scores - at)
-        slope = float((p - is_yes).sum()) - (at - start) / SPREAD**2
-        at += float(np.clip(slope / (float((p * (1.0 - p)).sum()) + 1.0 / SPREAD**2), -2.0, 2.0))
+        slope = float((p - is_yes).sum()) - (at - start) / spread**2
+        at += float(np.clip(slope / (float((p * (1.0 - p)).sum()) + 1.0 / spread**2), -2.0, 2.0))
     return at
 
 
