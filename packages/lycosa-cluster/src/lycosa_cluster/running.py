@@ -85,7 +85,7 @@ class ClusterCrawl:
                 results = await fetch_initial(self.request, await self._on_files(InitialResults.recorded, log))
             await self._on_files(results.record, log)
             options = self._located(options)
-            options = replace(options, search=[], seeds=list(dict.fromkeys([*options.seeds, *results.seeds])))
+            options = replace(options, search=[], portals=list(dict.fromkeys([*options.portals, *results.seeds])))
             place, labels = str(self.path.absolute()), await self._on_files(_labels, log)
             over = await self._on_files(merger.begin)
             judged = await self._on_files(merger.judged)

@@ -124,10 +124,17 @@ class Options:
     )
     seeds: list[str] = option(
         [],
-        "A seed: a page to start from, or another start node of the space (see 'lycosa list spaces'); repeatable.",
+        "A seed: a page on the topic to start from, or another start node of the space (see 'lycosa list spaces'); "
+        "repeatable.",
         flag="--seed",
         metavar="URL",
         common=True,
+    )
+    portals: list[str] = option(
+        [],
+        "A page to start from that only leads on: not an example of what is wanted; repeatable.",
+        flag="--portal",
+        metavar="URL",
     )
     seed_files: list[str] = option(
         [],

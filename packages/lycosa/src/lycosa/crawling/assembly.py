@@ -119,12 +119,18 @@ class Assembly:
         if request.resuming:
             seeds = read_seeds(request.options, engine.space, request.notes, files=not engine.table.is_seed.any())
         nodes: dict[str, Kind] = {**seeds.nodes}
+        # Nobody has seen the results of a search engine, so they are no examples.
+        portals = seeds.portals.union(node for node in self.searched if node not in nodes)
         for node in self.searched:
             nodes.setdefault(node, "page")
         nodes = {node: kind for node, kind in nodes.items() if engine.owns(node)}
         now = request.clock()
         # Seeds first, because sitemaps in a robots.txt only count if the host has a seed.
-        news: list[Event] = [Seed(node, now, kind) for node, kind in nodes.items() if self._is_new(node)]
+        news: list[Event] = [
+            Seed(node, now, kind, {"portal": True} if node in portals else {})
+            for node, kind in nodes.items()
+            if self._is_new(node)
+        ]
         news += [*self.news, Setting("threshold", engine.judge.threshold, now)]
         if request.is_watch:
             news.append(Setting("watched", True, now))

@@ -28,6 +28,7 @@ class Seeds:
     """Unique seeds in order, each a page or a source of URLs."""
 
     nodes: dict[str, Kind] = field(default_factory=dict)
+    portals: set[str] = field(default_factory=set)  # seeds that are not examples of the topic
     # Local sitemaps and feeds; their links join the frontier.
     sources: list[tuple[str, Source]] = field(default_factory=list)
     outside: int = 0  # number of seeds out of scope
@@ -59,12 +60,14 @@ def _nodes(options: Options, space: Space, notes: list[str], files: bool) -> See
     """Return the seeds of a space other than the web; seed files have one per line."""
     seeds, check = Seeds(), partial(node_of, space)
     read = [line for name in options.seed_files if files for line in read_lines(Path(name), check, notes)]
-    for text in (*options.seeds, *read):
+    for text in (*options.seeds, *read, *options.portals):
         node = node_of(space, text)
         if node is None:
             entry = SPACES.get(parse_spec(options.space)[0])
             wanted = f": it must be {entry.needs}" if entry is not None else ""
             raise InputError("bad-seed", f"the seed {text!r} is not valid for {type(space).__name__}{wanted}")
+        if text in options.portals:
+            seeds.portals.add(node)
         seeds.nodes.setdefault(node, "page")
     return seeds
 
@@ -74,11 +77,14 @@ def _addresses(options: Options, notes: list[str], files: bool) -> Seeds:
     named: list[tuple[str, Kind]] = [(text, "page") for text in options.seeds]
     for name in options.seed_files if files else ():
         named += [(name, "sitemap")] if is_http(name) else _read_file(Path(name), seeds, notes)
+    named += [(text, "page") for text in options.portals]
     for text, kind in named:
         url = check_seed(text)
         if url is None:
             hint = "write it like https://example.org/page"
             raise InputError("bad-url", f"the seed {text!r} is not a web address: {hint}")
+        if text in options.portals:
+            seeds.portals.add(url)
         if scope(url, 0):
             seeds.nodes.setdefault(url, kind)
         else:

@@ -4,7 +4,8 @@ The fast path for plain English (2,800 words in 0.06 ms) works on bytes: one `by
 ASCII punctuation into spaces. Only new tokens take the slow path, `stem_all`.
 
 Beyond ASCII: the lead bytes of U+0080-U+00BF and U+2000-U+2FFF (quotes, dashes, no-break spaces) become spaces too, and
-the slow path drops the remaining continuation bytes. Each Chinese character is a word.
+the slow path drops the remaining continuation bytes. Each Chinese character is a word, each run of Katakana, and each
+pair of letters of a script without spaces.
 
 Words are stemmed by the language of their page (default: English). In English, words beyond ASCII are folded but not
 stemmed; in other languages every word is stemmed by the language's stemmer, including English words.
@@ -37,7 +38,10 @@ _TABLE[1], _TABLE[2] = 1, 2
 _FOLD = bytes(_TABLE)
 
 _SPACED = bytes(range(0xE3))  # UTF-8 bytes below U+3000
-_HAN = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
+# a Chinese character, or a run of Katakana
+_HAN = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[\u30a1-\u30fa\u30fc-\u30fe\u31f0-\u31ff]+)")
+# two letters in a row of a script without spaces: Thai, Lao, Tibetan, Burmese, Khmer
+_UNSPACED = re.compile("([\u0e01-\u0fff\u1000-\u109f\u1780-\u17ff])(?=([\u0e01-\u0fff\u1000-\u109f\u1780-\u17ff]))")
 _LEFTOVER = bytes(range(0x80, 0xC0))
 _ENGLISH = Stemmer.Stemmer("english", 0)
 
@@ -50,14 +54,23 @@ def fold(text: str, language: str = ENGLISH) -> bytes:
         text = language_of(code).prepare(text.replace("\x01", " \x01 ").replace("\x02", " \x02 "))
         raw = text.encode("utf-8", "replace")
         if len(raw) > len(text):
-            raw = _HAN.sub(r" \1 ", text).encode("utf-8", "replace")
+            raw = _segmented(text).encode("utf-8", "replace")
         return raw.translate(_FOLD)
     bare = text.encode("utf-8", "replace")
     raw = _marks_apart(bare)
     length = len(text) + len(raw) - len(bare)
     if len(raw) > length + length // 8:  # search for Chinese characters only if a large part is not ASCII
-        raw = _marks_apart(_HAN.sub(r" \1 ", text).encode("utf-8", "replace"))
+        raw = _marks_apart(_segmented(text).encode("utf-8", "replace"))
     return raw.translate(_FOLD)
+
+
+def _segmented(text: str) -> str:
+    """Put spaces between words of scripts that have none: pairs of letters for want of a dictionary.
+
+    >>> _segmented("コーラルの白化 ปะการัง").split()
+    ['コーラル', 'の', '白', '化', 'ปะ', 'ะก', 'กา', 'าร', 'รั', 'ัง', 'ง']
+    """
+    return _UNSPACED.sub(r"\1\2 ", _HAN.sub(r" \1 ", text))
 
 
 def _marks_apart(text: bytes) -> bytes:

@@ -85,25 +85,29 @@ class _TopicSlots:
     """Slots of the topic's stems in one language."""
 
     wanted: list[int]
+    in_address: list[int]  # slots of the same stems in an address
     weights: list[float]  # weights of the wanted stems, which add up to 1
     against: list[int]
 
 
 # Attributes derived from the topic or computed on demand, and so not part of the state.
 _DERIVED = (
-    "meaning", "_words", "_against", "_background", "_idf", "_topic_slots", "_is_topical", "_topical_language"
+    "meaning", "_words", "_against", "_is_literal", "_background", "_idf", "_topic_slots", "_is_topical", "_topical_language"
 )  # fmt: skip
 
 
 class EvidenceReader:
     """Reader of the evidence of pages; knows the topic, and how common each feature is on the pages so far."""
 
-    def __init__(self, words: Mapping[str, float], against: Sequence[str], meaning: Column | None) -> None:
+    def __init__(
+        self, words: Mapping[str, float], against: Sequence[str], meaning: Column | None, is_literal: bool = False
+    ) -> None:
         self.pages = 0
         self.frequency = np.zeros(SLOTS, np.float32)  # number of pages with each feature
         self.share = np.zeros(SLOTS, np.float32)  # share of background pages with each stem
         self.meaning = meaning
         self._words, self._against = dict(words), tuple(against)
+        self._is_literal = is_literal  # the words have no stems, and are searched for like phrases
         self._background = Background.load()
         self.length = 0.0  # total number of words of all pages
         self._slot_of_stem = np.zeros(1024, np.int32)
@@ -172,7 +176,9 @@ class EvidenceReader:
         )
         self._answer(evidence, slots, terms, language, title)
         phrases = data.get("phrases")
-        if phrases is not None:  # a page without the phrases of the topic is less relevant than its words suggest
+        if phrases is not None and self._is_literal:
+            evidence.answers[Answer.BODY] = float(phrases)
+        elif phrases is not None:  # a page without the phrases of the topic is less relevant than its words suggest
             evidence.against = max(evidence.against, 0.5 - 0.5 * float(phrases))
         return evidence
 
@@ -224,7 +230,9 @@ class EvidenceReader:
         if self.meaning is not None:
             answers[Answer.MEANING] = float(evidence.vector @ self.meaning) / STEPS
         places = self._is_topical.take(slots).nonzero()[0].tolist()
-        if not places:
+        columns, _ = KINDS["address"]
+        in_address = set(evidence.slots[columns].tolist()).intersection(topic.in_address)
+        if not places and not in_address:
             return
         place_of = {int(slots[at]): at for at in reversed(places)}
         marks = terms.marks
@@ -234,11 +242,14 @@ class EvidenceReader:
         length = float(terms.counts.sum())
         mean_length = self.length / self.pages if self.pages else length or 1.0
         damping = SATURATION * (1.0 - LENGTH + LENGTH * length / (mean_length or 1.0))
-        for slot, weight in zip(topic.wanted, topic.weights, strict=True):
+        for slot, address, weight in zip(topic.wanted, topic.in_address, topic.weights, strict=True):
+            mark = 0
             if slot in place_of:
                 count, mark = float(terms.counts[place_of[slot]]), int(marks[place_of[slot]])
                 answers[Answer.BODY] += weight * count / (count + damping)
-                answers[Answer.HEAD] += weight * bool(mark & (TITLE | ADDRESS))
+            if address in in_address or mark & (TITLE | ADDRESS):
+                answers[Answer.HEAD] += weight
+            if mark:
                 answers[Answer.LEAD] += weight * bool(mark & (LEAD | HEADING))
         for at in [place_of[slot] for slot in topic.against if slot in place_of]:
             is_prominent = bool(int(marks[at]) & (TITLE | HEADING | LEAD))
@@ -257,6 +268,7 @@ class EvidenceReader:
             against = dict.fromkeys(stem for text in self._against for stem in stems(text, language))
             topic = _TopicSlots(
                 [slot_of(stem) for stem in weights],
+                [slot_of(f"address {stem}") for stem in weights],
                 [weight / whole for weight in weights.values()],
                 [slot_of(stem) for stem in against if stem not in weights],
             )

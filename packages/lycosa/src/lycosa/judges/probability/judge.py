@@ -103,13 +103,18 @@ class Probability:
             heaviest = max(stems.values(), default=1.0)
             for stem, weight in VectorJudge(self.topic.words).weights.items():
                 stems[stem] = stems.get(stem, 0.0) + weight * heaviest
+        # A topic of stop words only ("privacy", "the who") is searched for as it is written.
+        self._is_literal = bool(self.topic.words) and not any(map(stems_of, self.topic.words))
+        if self._is_literal:
+            stems = stems or dict(self.topic.words)
         self.query = VectorJudge(stems, stemmed=True) if stems else VectorJudge(self.words)  # judges links
         self.notes: list[str] = []
         self.meaning = _meaning(self.topic.words, self.notes)
         # An attribute, so that callers that judge the same pages repeatedly can cache vectors.
         self.vector_of: Callable[[Page, str, Head | None], bytes] = vector_of
-        self._reader = EvidenceReader(self.topic.words, self.topic.against, self.meaning)
-        self._phrases = Phrases(dict.fromkeys(self.topic.phrases, 1.0)) if self.topic.phrases else None
+        self._reader = EvidenceReader(self.topic.words, self.topic.against, self.meaning, self._is_literal)
+        phrases = tuple(self.topic.words) if self._is_literal else self.topic.phrases
+        self._phrases = Phrases(dict.fromkeys(phrases, 1.0)) if phrases else None
         self._examples = EvidenceTable()
         self._example_nodes = {str(example["node"]) for example in shown if example["node"]}
         for example in shown:
@@ -177,7 +182,10 @@ class Probability:
             data["read"] = reading.language
         if self._phrases is not None:
             text = folded(f"{page.title}\n{page.main or page.text}")
-            data["phrases"] = round(self._phrases.contained(text) / len(self.topic.phrases), 3)
+            data["phrases"] = round(self._phrases.contained(text) / len(self._phrases.weights), 3)
+            if self._is_literal:
+                counts = self._phrases.links(page.links, ["anchor"])["anchor"]
+                judgement.link_relevances = np.minimum(counts, 1.0).astype(np.float32)
         reader = self._reader
         words, met = reading.vocabulary, len(reader.names)
         if met < len(words.terms):
@@ -398,14 +406,14 @@ class Probability:
                     certain[row] = label_weight
                 else:
                     refused.append(row)
-        rows = list(certain)[-MAX_NAMED:]
+        rows = sorted(list(certain)[-MAX_NAMED:])  # sorted, so that the order of the labels does not matter
         start_rows = {row_of[node] for node in self._starts if node in row_of}
         starts = sorted(row for row in start_rows if is_first[row] and row not in certain and row not in refused)
         return NamedPages(
             starts=np.array(starts[:MAX_NAMED], np.intp),
             certain=np.array(rows, np.intp),
             weights=np.array([certain[row] for row in rows]),
-            refused=np.array(refused[-MAX_NAMED:], np.intp),
+            refused=np.array(sorted(refused[-MAX_NAMED:]), np.intp),
             label_weight=label_weight,
         )
 

@@ -111,6 +111,7 @@ class Scent:
     positive_pages_: int = learned(int)
     positive_sum_: float = learned(float)
     relevant_pages_: int = learned(int)
+    has_relevant_seed_: bool = learned(bool)
     next_oldest_: int = learned(int)  # first row that has not been chosen as the oldest yet
     turn_: int = learned(lambda: -1)  # row with the bonus; -1 if none
     is_turn_by_topic_: bool = learned(bool)
@@ -170,7 +171,8 @@ class Scent:
         }
 
     def _new_places(self, pages: NDArray[Any], path_names: NDArray[Any]) -> Column:
-        curiosity = 1.0 / (1.0 + self.relevant_pages_ / 3)
+        # A seed on the topic has links worth following: curiosity would lose .019 of the optimum at 50 pages.
+        curiosity = 0.0 if self.has_relevant_seed_ else 1.0 / (1.0 + self.relevant_pages_ / 3)
         unknown_directory, unknown_host = 1.0 / np.sqrt(1.0 + pages)
         upwards = 1.0 - path_names.astype(np.float64) / MAX_PATH_NAMES
         new_places: Column = 0.5 * curiosity * (unknown_directory + unknown_host) + curiosity * upwards
@@ -299,7 +301,9 @@ class Scent:
         links.outcome[row], links.has_outcome[row] = outcome, True
         self.pages_ += 1
         self.outcome_sum_ += outcome
-        self.relevant_pages_ += visit.was_relevant(self.threshold)
+        is_relevant = visit.was_relevant(self.threshold)
+        self.relevant_pages_ += is_relevant
+        self.has_relevant_seed_ |= is_relevant and bool(table.is_seed[row])
         if outcome > 0:
             self.positive_sum_ += outcome
             self.positive_pages_ += 1
