@@ -201,7 +201,11 @@ class Probability:
             if evidence.quality < 1.0:
                 data["quality"], relevance = evidence.quality, self._relevance(evidence)
         self._pending = reading.terms, evidence
-        is_example = page.node in self._starts and evidence.slots.any() and not is_portal(page.node, page.links.urls, words_of(reading.terms))
+        is_example = (
+            page.node in self._starts
+            and evidence.slots.any()
+            and not is_portal(page.node, page.links.urls, words_of(reading.terms))
+        )
         judgement.relevance, judgement.data = START_RELEVANCE if is_example else relevance, data
         return judgement
 

@@ -28,7 +28,6 @@ from lycosa.judges.probability.evidence import (
     directions,
 )
 from lycosa.judges.probability.relevance_line import (
-    LARGE,
     expected_relevant,
     fit_regression,
     line_after_labels,
@@ -43,7 +42,7 @@ ANSWER_RATES = np.array([1.6, 2.0, 0.1, 4.5], np.float32)
 OWN_RATES, OWN_LINE = np.array([1.6, 1.5, 0.1, 7.0], np.float32), 4.1
 AGAINST_COST = 4.0  # log odds lost for excluded words
 STUFFING_COST = 4.0  # log odds lost for each factor of e by which quality is below one half
-LIKENESS = 1.4  # log odds per unit of likeness to the positives
+LIKENESS = 1.2  # log odds per unit of likeness to the positives
 MAX_NAMED, MAX_OTHERS, MAX_STAND_INS = 60, 150, 10  # maximum number of pages learned from, by kind
 EXAMPLE_WEIGHT, LABEL_WEIGHT = 1.5, 3.0  # weights of an example and of a label; a trusted start page has 1
 ENOUGH = 1.5  # sum of the weights of positives from which no stand-ins are needed
@@ -90,7 +89,9 @@ class LearnedModel(NamedTuple):
             rows, alone = np.frombuffer(data["rows"], np.int32), np.frombuffer(data["alone"], np.float32)
             direction, mean = (np.frombuffer(data[name], np.float32) for name in ("direction", "mean"))
             level, line, likeness = (float(data[name]) for name in ("level", "line", "likeness"))
-            anchor, last_anchor = (Anchor(int(data[name][0]), float(data[name][1])) for name in ("anchor", "last_anchor"))
+            anchor, last_anchor = (
+                Anchor(int(data[name][0]), float(data[name][1])) for name in ("anchor", "last_anchor")
+            )
             numbers = np.concatenate([weights, alone, direction, mean, [level, line, likeness], anchor, last_anchor])
             fits = len(slots) == len(weights) and len(rows) == len(alone)
             if not fits or len(direction) != DIMENSIONS or len(mean) != DIMENSIONS:
@@ -251,31 +252,7 @@ def learn_model(
     odds[firsts] = LearnedModel.of(data, idf).odds(pages, firsts)
     of_examples = training.places("examples")
     example_odds = likeness * likenesses[of_examples] + examples.answers[training.examples] @ ANSWER_RATES
-    is_shown = positive > 0.2  # weight from which a page counts as known to be relevant
-    shown_rows = rows[: len(positive) - len(example_odds)][is_shown[len(example_odds) :]]
-    named_rows = np.concatenate([training.certain, training.starts])
-    named_vectors = np.concatenate([
-        examples.directions(training.examples, usual_page()), pages.directions(named_rows, usual_page())
-    ])  # fmt: skip
-    free = np.setdiff1d(firsts, np.concatenate([named_rows, named.refused]))
-    anchor = last.anchor if last is not None and last.anchor.pages < pages.count else None
-    if last is not None and anchor is None:  # the same pages as last time: only labels have changed
-        anchor = last.last_anchor
-    line, count = _line(
-        odds[free],
-        shown=np.concatenate([odds[shown_rows], example_odds]),
-        known=np.concatenate([odds[named_rows], example_odds]),
-        own_probability=own_probability(free) if len(free) < 2 * LARGE else np.zeros(0),
-        near=_closeness(pages, free, named_vectors),
-        anchor=anchor or Anchor(),
-        is_old=free < (anchor or Anchor()).pages,
-    )
-    data["anchor"], data["last_anchor"] = (pages.count, count), tuple(anchor or Anchor())
-    labelled = np.concatenate([named.certain, named.refused])
-    if len(labelled):
-        is_yes = np.concatenate([np.ones(len(named.certain)), np.zeros(len(named.refused))])
-        line = line_after_labels(line, odds[labelled], is_yes)
-    data["line"] = line
+    data |= _line(pages, examples, training, odds, example_odds, own_probability, last)
     if stand_ins_prevail and not pages.answers[firsts, : Answer.MEANING].any():
         data["line"] = max(data["line"], float(odds[firsts].max()) + NOWHERE)
     return data
@@ -340,28 +317,42 @@ def _fit(
     return weights, likenesses
 
 
-def _closeness(pages: EvidenceTable, others: Rows, shown: Column) -> float:
-    """Return the median cosine of the other pages' vectors with the mean of `shown`; 0 if either is empty."""
-    if not len(shown) or not len(others):
-        return 0.0
-    some = others[:: max(1, len(others) // MAX_MEAN_PAGES)]
-    return float(np.median(pages.directions(some, usual_page()) @ unit(shown.sum(axis=0)))) / VECTOR_SCALE
-
-
 def _line(
-    odds: Numbers, shown: Numbers, known: Numbers, own_probability: Numbers, near: float, anchor: Anchor, is_old: Numbers
-) -> tuple[float, float]:
-    """Return the threshold for the expected number of relevant pages among those that nobody named, and this number.
+    pages: EvidenceTable,
+    examples: EvidenceTable,
+    training: TrainingPages,
+    odds: Numbers,
+    example_odds: Numbers,
+    own_probability: Callable[[Rows], Numbers],
+    last: LearnedModel | None,
+) -> dict[str, Any]:
+    """Return the threshold, and the anchors of this update and of the last one with fewer pages."""
+    named_rows = np.concatenate([training.certain, training.starts])
+    free = np.setdiff1d(np.flatnonzero(pages.is_first[: pages.count]), np.concatenate([named_rows, training.refused]))
+    anchor = Anchor()
+    if last is not None:
+        anchor = last.anchor if last.anchor.pages < pages.count else last.last_anchor
+    known = np.concatenate([odds[named_rows], example_odds])
+    heads = np.concatenate([pages.answers[named_rows, Answer.HEAD], examples.answers[training.examples, Answer.HEAD]])
+    if len(free):
+        some = free[:: max(1, len(free) // MAX_MEAN_PAGES)]
+        own_count = float(_surely(own_probability(some)).sum()) * len(free) / len(some)
+        count = expected_relevant(odds[free], own_count, known, float(heads.mean()) if len(heads) else 0.0)
+        line = steady_line(line_for_count(odds[free], count), odds[free[free < anchor.pages]], anchor.count)
+    else:
+        line = float(known.mean()) - 2.0 if len(known) else 0.0
+    above = float(np.count_nonzero(odds[free] > line))
+    labelled = np.concatenate([training.certain, training.refused])
+    if len(labelled):
+        is_yes = np.concatenate([np.ones(len(training.certain)), np.zeros(len(training.refused))])
+        line = line_after_labels(line, odds[labelled], is_yes)
+    return {"line": line, "anchor": (pages.count, above), "last_anchor": tuple(anchor)}
 
-    `known` are the scores of the pages that people named, `near` is the similarity of the pages to them, `is_old` says
-    which pages the last update knew.
-    """
-    if not len(odds):
-        return (float(np.mean(shown)) - 2.0 if len(shown) else 0.0), 0.0
-    own_count = float((own_probability * own_probability / (own_probability + DOUBTFUL)).sum())
-    line = line_for_count(odds, expected_relevant(odds, shown, own_count, near, known))
-    line = steady_line(line, odds[is_old], anchor.count)
-    return line, float(np.count_nonzero(odds > line))
+
+def _surely(probability: Numbers) -> Numbers:
+    """Return less of small probabilities: .02 to .1 is usual on sites about related things."""
+    reduced: Numbers = probability * probability / (probability + DOUBTFUL)
+    return reduced
 
 
 def _first_negatives(kernel: Column, positive: Numbers, first: int, percentile: Numbers) -> Numbers:
