@@ -114,17 +114,18 @@ def main() -> None:
     crawler.crawl(20_000)  # load everything that is loaded on first use
     before, first = resident(), crawler.table.discovered
     crawler.crawl(given.memory_rows - 100)
-    memory_rows, known = resident(), crawler.table.discovered
-    print(f"{known:,} known, all in memory: {(memory_rows - before) / (known - first):.0f} bytes each", flush=True)
+    full, known = resident(), crawler.table.discovered
+    print(f"{known:,} known, all in memory: {(full - before) / (known - first):.0f} bytes each", flush=True)
     most, cpu = 2 * given.memory_rows, time.process_time()
     while crawler.table.discovered < given.known:
         crawler.fill(min(most, given.known))
         now, spilled = resident(), crawler.spilled.count
-        each = (now - memory_rows) / max(1, spilled)
+        each = (now - full) / max(1, spilled)
         spent = time.process_time() - cpu
         known = crawler.table.discovered
         print(
-            f"{known:,} known, {spilled:,} cold: {each:.0f} bytes, {now / 1e6:,.0f} MB, {spent:,.0f} CPU s", flush=True
+            f"{known:,} known, {spilled:,} spilled: {each:.0f} bytes, {now / 1e6:,.0f} MB, {spent:,.0f} CPU s",
+            flush=True,
         )
         most *= 2
     print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB", flush=True)

@@ -87,7 +87,7 @@ def run(pages: int, kills: int) -> None:
     """Run the rendering process, and kill it at random times."""
     rng, done, samples, failed = random.Random(3), 0, list[dict[str, int]](), 0
     moments = sorted(rng.sample(range(EVERY, pages - EVERY), kills)) if kills else []
-    began, killed, left, places = time.monotonic(), 0, 0, set[str]()
+    began, killed, left, directories = time.monotonic(), 0, 0, set[str]()
     with serve(AppWeb(seed=7, pages=700, hosts=15, traps=[]), record=False) as server:
         while done < pages:
             command = [sys.executable, __file__, "--render", str(pages), str(server.port), str(done)]
@@ -100,13 +100,13 @@ def run(pages: int, kills: int) -> None:
                         continue
                     samples.append(sample)
                     done = sample["done"]
-                    places.add(sample["place"])
+                    directories.add(sample["directory"])
                     if done % 100 == 0:
-                        print({key: sample[key] for key in sample if key != "place"}, flush=True)
+                        print({key: sample[key] for key in sample if key != "directory"}, flush=True)
                     if moments and done >= moments[0]:
                         moments.pop(0)
                         killed += 1
-                        victims = [process.pid] if killed % 2 else orphans.processes(sample["place"])[:1]
+                        victims = [process.pid] if killed % 2 else orphans.processes(sample["directory"])[:1]
                         for pid in victims:
                             os.kill(pid, signal.SIGKILL)
                         print(
@@ -116,7 +116,7 @@ def run(pages: int, kills: int) -> None:
                             break
             failed += samples[-1]["failed"]
     seconds = time.monotonic() - began
-    left += sum(_left(place) for place in places)
+    left += sum(_left(directory) for directory in directories)
     halves = [
         [sample["own MB"] for sample in samples[half]]
         for half in (slice(0, len(samples) // 2), slice(len(samples) // 2, None))

@@ -81,11 +81,11 @@ def questions(word: Any) -> list[Question]:
         Question("host", "the coral", {"hosts": ["example.org"]}),
         Question("language", "the coral", {"languages": ["en"]}),
         Question("days", "the coral", {"since": "2026-01-05", "until": "2026-01-06"}),
-        Question("score", "the coral", {"score": 0.5}),
+        Question("threshold", "the coral", {"threshold": 0.5}),
         Question(
             "all filters",
             "coral reef",
-            {"hosts": ["sea.example.org"], "languages": ["en"], "since": "2026-01-02", "score": 0.2},
+            {"hosts": ["sea.example.org"], "languages": ["en"], "since": "2026-01-02", "threshold": 0.2},
         ),
     ]
 
@@ -218,8 +218,8 @@ def measure(directory: Path, rounds: int) -> tuple[list[Measured], list[float]]:
         "print(1e3 * (time.perf_counter() - begun))"
     )
     command = [sys.executable, "-c", code, str(directory)]
-    spilled = [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(rounds)]
-    return measured, spilled
+    first = [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(rounds)]
+    return measured, first
 
 
 def scan(directory: Path, rounds: int) -> Iterator[tuple[str, float]]:
@@ -252,7 +252,7 @@ def main() -> None:
     texts = size(given.directory, "texts.sqlite")
     print(f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")
     print(f"archive {warc:,.0f} MB, index {index:,.0f} MB ({index / warc:.2f} of it), plain texts {texts:,.0f} MB")
-    rows, spilled = measure(given.directory, given.rounds)
+    rows, first = measure(given.directory, given.rounds)
     print(f"\n{'query':32} {'pages found':>14} {'ms p50':>8} {'max':>8} {'CPU':>8}")
     for row in rows:
         wall, cpu = statistics.median(row.wall), statistics.median(row.cpu)
@@ -261,7 +261,7 @@ def main() -> None:
         spent = sorted(value for part in values for value in part)
         middle, tail = statistics.median(spent), spent[int(0.95 * len(spent))]
         print(f"{what}: p50 {middle:.1f} ms, p95 {tail:.1f} ms, max {spent[-1]:.1f} ms")
-    print(f"the first query of a process, opening included: {statistics.median(spilled):.1f} ms")
+    print(f"the first query of a process, opening included: {statistics.median(first):.1f} ms")
     spent_on = {row.question.words: statistics.median(row.wall) for row in rows}
     for words, naive in scan(given.directory, given.scan) if given.scan else ():
         ratio = naive / spent_on[words]

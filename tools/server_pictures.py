@@ -107,8 +107,8 @@ def _show(server: Running, page: Page, interest: str, part: str) -> None:
 def _label(server: Running, interest: str, crawl: str) -> None:
     """Label pages by the web's truth where the judge is least certain."""
     found = server.request_json("GET", f"/crawls/{crawl}/pages?limit=200")["pages"]
-    others = server.request_json("GET", f"/crawls/{crawl}/pages?limit=100&found=false")["pages"]
-    pages = {page["url"]: page["score"] for page in [*found, *others]}
+    others = server.request_json("GET", f"/crawls/{crawl}/pages?limit=100&relevant=false")["pages"]
+    pages = {page["url"]: page["relevance"] for page in [*found, *others]}
     good = sorted((url for url in pages if server.web.topic(url) == TOPIC), key=lambda url: pages[url])
     bad = sorted((url for url in pages if server.web.topic(url) != TOPIC), key=lambda url: -pages[url])
     for url in good[:LABELS]:

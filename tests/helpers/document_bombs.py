@@ -14,8 +14,6 @@ Bomb = Callable[[int], bytes]
 """Functions that make a file from the approximate number of items in it."""
 
 PAPER = Paper("Coral reefs", "Ann", "2024-05-03", [[("Corals live in warm seas.", "")]])
-MILLION = 1_000_000
-"""Numbers of items that make a file a bomb."""
 
 _W = f'xmlns:w="{WORD}/wordprocessingml/2006/main" xmlns:r="{WORD}/officeDocument/2006/relationships"'
 _ODT = (

@@ -110,11 +110,7 @@ class _Answers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         web = self.web
         web.asked.append((self.path, {name.lower(): value.lower() for name, value in self.headers.items()}))
-        extra = {
-            "X-Powered-By": MARKUP[0],
-            "Set-Cookie": "lycosa=stolen",
-            "ETag": f'W/"{web.version}"',
-        }
+        extra = {"X-Powered-By": MARKUP[0], "Set-Cookie": "lycosa=stolen", "ETag": f'W/"{web.version}"'}
         if self.path == "/robots.txt":
             text = f"# {MARKUP[1]}\nUser-agent: *\nDisallow: /{MARKUP[0]}\nSitemap: {web.base}/sitemap.xml\n"
             self._answer(200, "text/plain", f"{text}Sitemap: javascript:{ACT}\n", extra)

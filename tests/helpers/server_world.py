@@ -40,12 +40,7 @@ class World:
 
     def secrets(self) -> list[str]:
         """Return words that must not occur in responses to other users."""
-        return [
-            "secretwords",
-            "alices-page",
-            "Alice's reefs",
-            *(self.ids[n] for n in ("interest", "crawl", "model")),
-        ]
+        return ["secretwords", "alices-page", "Alice's reefs", *(self.ids[n] for n in ("interest", "crawl", "model"))]
 
 
 def make_world(database_address: str, path: Path) -> World:

@@ -38,10 +38,7 @@ def reefs_and_trains() -> dict[str, tuple[str, list[str]]]:
     trains = [f"http://rails.example/train{n}" for n in range(4)]
     others = [f"http://town.example/{n}" for n in range(8)]
     pages = {
-        "http://start.example/": (
-            FILLER,
-            ["http://start.example/reefs", "http://start.example/trains", *others],
-        ),
+        "http://start.example/": (FILLER, ["http://start.example/reefs", "http://start.example/trains", *others]),
         "http://start.example/reefs": (f"{FILLER} list", reefs),
         "http://start.example/trains": (f"{FILLER} list", trains),
     }

@@ -5,10 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 LETTERS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
-LICENCE = [
-    "  1 This is not the real one.  ",
-    "  2 WordNet 9.9 Copyright by nobody.  ",
-]
+LICENCE = ["  1 This is not the real one.  ", "  2 WordNet 9.9 Copyright by nobody.  "]
 
 SYNSETS: dict[str, list[tuple[str, str]]] = {
     "noun": [

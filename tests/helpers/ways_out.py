@@ -11,7 +11,6 @@ SPELLINGS = (
 """URLs to which no connection may be made."""
 
 HERE = "http://127.0.0.1:{port}/?"
-THERE = "http://169.254.169.254/?"
 
 BY_SCRIPT = {
     "xhr": "const x = new XMLHttpRequest(); x.open('GET', HERE + 'xhr'); x.send()",

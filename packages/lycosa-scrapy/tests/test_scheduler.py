@@ -118,11 +118,7 @@ def test_requests_survive_kill(tmp_path: Path) -> None:
         lines, stats = crawl(settings)
     echoes = [json.loads(line[5:]) for line in lines if line.startswith("echo")]
     by_name = {echo[0]: [json.loads(echo[1]), *echo[2:]] for echo in echoes}
-    assert by_name["told"] == [
-        ["POST", "\x00body", "yes", "c=1"],
-        {"pair": "(1, {'x'})", "n": str(2**70)},
-        ["f"],
-    ]
+    assert by_name["told"] == [["POST", "\x00body", "yes", "c=1"], {"pair": "(1, {'x'})", "n": str(2**70)}, ["f"]]
     assert by_name["json"][0][:2] == ["POST", '{"a": [1]}']
     got = [line[4:] for line in lines if line.startswith("got")]
     assert sorted(got) == ["again ", "again ", "flaky ", "high ", "instead ", "low ", "there moved"]

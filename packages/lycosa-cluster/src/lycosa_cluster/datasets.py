@@ -2,8 +2,8 @@
 
     import lycosa_cluster.datasets
 
-    pages = lycosa_cluster.datasets.read_crawl("reefs")                # the relevant pages, a row each
-    answers = lycosa_cluster.datasets.read_warc("archive/*.warc.gz")   # any WARC files, a row per response
+    pages = lycosa_cluster.datasets.read_crawl("reefs")                  # the relevant pages, a row each
+    responses = lycosa_cluster.datasets.read_warc("archive/*.warc.gz")   # any WARC files, a row per response
 
 On a cluster the files must be on a shared file system.
 """

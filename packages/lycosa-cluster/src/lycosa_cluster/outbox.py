@@ -82,13 +82,8 @@ class Outbox:
     def _read(self, after: int, receivers: Iterable[int]) -> None:
         """Read visits from the log for some receivers."""
         log = self.engine.log
-        if isinstance(log, SqliteLog):
-            for number, event in log.numbered(f"seq > ? AND {VISITS}", given=(after,)):
-                if isinstance(event, Visit):
-                    self._known = max(self._known, number)
-                    self._put(event, number, receivers)
-            return
-        for number, event in enumerate(log, 1):
+        later = (f"seq > ? AND {VISITS}", "seq", (after,))
+        for number, event in log.numbered(*later) if isinstance(log, SqliteLog) else enumerate(log, 1):
             if number > after and isinstance(event, Visit):
                 self._known = max(self._known, number)
                 self._put(event, number, receivers)
@@ -157,15 +152,7 @@ def is_linking(visit: Visit) -> bool:
 
 
 def messages(
-    visit: Visit,
-    shard: int,
-    number: int,
-    owners: Owners,
-    scope: Scope,
-    *,
-    depth: int,
-    seed: bool,
-    sums: list[float],
+    visit: Visit, shard: int, number: int, owners: Owners, scope: Scope, *, depth: int, seed: bool, sums: list[float]
 ) -> dict[int, InboundLinks]:
     """Return the message about a visit for each other shard; `number` is its number in the log of its shard."""
     further = depth + (visit.outcome != "redirect")

@@ -105,11 +105,7 @@ def test_put_feedback_accepts_pages_of_older_crawls(site: SiteUnderTest) -> None
     crawled(site, reefs, reefs_and_trains())
     crawled(site, reefs, {"http://start.example/": ("coral", [])}, number=2)
     answer = ada.put(f"{API}/interests/{reefs}/feedback", json={"url": REEF.format(1), "label": "yes"})
-    assert (200, 1, None) == (
-        answer.status_code,
-        answer.json()["effect"]["yes"],
-        answer.json()["effect"]["before"],
-    )
+    assert (200, 1, None) == (answer.status_code, answer.json()["effect"]["yes"], answer.json()["effect"]["before"])
 
 
 def test_feedback_access_follows_shares(site: SiteUnderTest) -> None:

@@ -11,10 +11,7 @@ def test_people_are_listed_for_admins_only(site: SiteUnderTest) -> None:
     assert (
         [("ada", "admin"), ("bob", "member"), ("rita", "reader")],
         {"id", "name", "role", "disabled", "created"},
-    ) == (
-        [(one["name"], one["role"]) for one in listed],
-        set(listed[0]),
-    )
+    ) == ([(one["name"], one["role"]) for one in listed], set(listed[0]))
     person = listed[1]["id"]
     for client in (bob, reader, site.client(), site.token(ada, ["read", "write"])):
         statuses = [

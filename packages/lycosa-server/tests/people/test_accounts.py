@@ -159,10 +159,7 @@ def test_set_password_ends_all_sessions(database: Database) -> None:
     ada = join(database, "ada")
     _, value = sessions.create(database, NOW, ada["id"])
     accounts.set_password(database, CHEAP, ada, "another long password")
-    assert (None, None) == (
-        sessions.find(database, NOW, value),
-        accounts.sign_in(database, CHEAP, "ada", PASSWORD),
-    )
+    assert (None, None) == (sessions.find(database, NOW, value), accounts.sign_in(database, CHEAP, "ada", PASSWORD))
 
 
 def test_names_match_prefix_of_enabled_accounts(database: Database) -> None:

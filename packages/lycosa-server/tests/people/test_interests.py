@@ -69,13 +69,7 @@ def test_of_person_counts_labels_and_finds_newest_crawl(database: Database) -> N
     for number, relevant in enumerate((1, 1, 0)):
         database.insert(
             "feedback",
-            {
-                "interest": reefs,
-                "url": f"https://a.example/{number}",
-                "relevant": relevant,
-                "person": ada,
-                "at": NOW,
-            },
+            {"interest": reefs, "url": f"https://a.example/{number}", "relevant": relevant, "person": ada, "at": NOW},
         )
     [found] = interests.of_person(database, ada, reefs)
     assert (2, 1, 0, 0) == (found["yes"], found["no"], found["shares"], found["seen"])

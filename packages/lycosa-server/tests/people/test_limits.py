@@ -10,7 +10,6 @@ from lycosa_server.people.database import Database
 from lycosa_server.people.migrating import migrate
 
 NOW = 1_700_000_000.0
-MINUTE = 60.0
 HOME, ELSEWHERE = "192.0.2.1", "198.51.100."
 
 

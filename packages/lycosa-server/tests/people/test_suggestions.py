@@ -112,7 +112,4 @@ def test_opened_by_counts_per_person(database: Database) -> None:
     reefs = interest(database, ada)
     row = {"interest": reefs, "person": ada, "url": "http://a.example/", "times": 3, "at": NOW}
     database.insert("opened", row)
-    assert ({"http://a.example/": 3}, {}) == (
-        opened_by(database, reefs, ada),
-        opened_by(database, reefs, bob),
-    )
+    assert ({"http://a.example/": 3}, {}) == (opened_by(database, reefs, ada), opened_by(database, reefs, bob))

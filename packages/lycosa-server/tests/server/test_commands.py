@@ -26,10 +26,7 @@ def test_serve_errors_are_one_line(command: Command, tmp_path: Path) -> None:
         for words, message in (
             ([tmp_path / "a", "--port", port], "--port"),
             ([tmp_path / "file" / "b"], "cannot write to"),
-            (
-                [tmp_path / "c", "--port", 0, "--database", "postgresql://me:hush@127.0.0.1:1/x"],
-                "cannot reach",
-            ),
+            ([tmp_path / "c", "--port", 0, "--database", "postgresql://me:hush@127.0.0.1:1/x"], "cannot reach"),
             ([tmp_path / "d", "--port", 0, "--database", "mysql://x"], "postgresql://"),
             ([tmp_path / "e", "--allow-network", "everything"], "192.168.0.0/16"),
             ([tmp_path / "f", "--url", "lycosa.example"], "--url"),

@@ -16,13 +16,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
 
 
 def test_log_is_one_json_line(capsys: pytest.CaptureFixture[str]) -> None:
-    log(
-        "odd",
-        text="two\nlines \ud800 蜘蛛",
-        thing={
-            1,
-        },
-    )
+    log("odd", text="two\nlines \ud800 蜘蛛", thing={1})
     (line,) = lines(capsys)
     assert ("odd", "info", "two\nlines \ud800 蜘蛛", "{1}") == tuple(
         line[n] for n in ("event", "level", "text", "thing")

@@ -129,11 +129,7 @@ def test_internal_error_has_an_id_and_no_details(site: SiteUnderTest) -> None:
     client = TestClient(site.app, base_url=site.settings.base, raise_server_exceptions=False)
     answer = client.get("/broken")
     client.close()
-    assert (500, False, CSP) == (
-        answer.status_code,
-        "secret" in answer.text,
-        answer.headers["content-security-policy"],
-    )
+    assert (500, False, CSP) == (answer.status_code, "secret" in answer.text, answer.headers["content-security-policy"])
     assert answer.headers["x-request-id"] in answer.json()["detail"]
 
 

@@ -81,11 +81,7 @@ def test_first_searches_all_arms() -> None:
     hosts = Hosts(a=7.0, b=9.0)
     made = frontiers("a1 b1", [0.9, 0.5], [0.1, 0.9], hosts=hosts)
     assert (1, -1) == made.first([0, 1], now=0.0)
-    assert ([0, 1], 7.0, ["a", "b"]) == (
-        made.queried,
-        made.next_ready(),
-        [host.name for host in made.waiting()],
-    )
+    assert ([0, 1], 7.0, ["a", "b"]) == (made.queried, made.next_ready(), [host.name for host in made.waiting()])
     hosts.until = {}
     assert (1, 1) == made.first([1, 0], now=10.0)
     assert ([1], math.inf) == (made.queried, made.next_ready())

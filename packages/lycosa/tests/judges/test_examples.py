@@ -12,11 +12,7 @@ from lycosa.judges.examples import TERMS, centroid
 def test_centroid_is_mean_of_unit_vectors() -> None:
     coral = 1 + log(2)
     length = sqrt(coral**2 + 1)
-    expected = {
-        "coral": (coral / length + 1 / sqrt(2)) / 2,
-        "reef": (1 / length) / 2,
-        "sea": (1 / sqrt(2)) / 2,
-    }
+    expected = {"coral": (coral / length + 1 / sqrt(2)) / 2, "reef": (1 / length) / 2, "sea": (1 / sqrt(2)) / 2}
     actual = centroid([Page("ok", marked="coral coral reef"), Page("ok", marked="coral sea")])
     assert expected == pytest.approx(actual, abs=0.0005)
 

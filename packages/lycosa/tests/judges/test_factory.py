@@ -211,11 +211,7 @@ def test_describe_lists_parameters_of_every_judge(name: str) -> None:
         ({"model": "nowhere.model"}, "missing-file", "nowhere.model does not exist: create a model with"),
         ({"judge": "vector,tf=huge", "topic": "coral"}, None, "tf of vector is 'huge': it must be max or log or raw"),
         ({"judge": "vector,speed=9", "topic": "coral"}, None, "speed"),
-        (
-            {"judge": "vector,words=reef", "topic": "coral"},
-            "unknown-option",
-            "'words'; available: threshold, tf",
-        ),
+        ({"judge": "vector,words=reef", "topic": "coral"}, "unknown-option", "'words'; available: threshold, tf"),
         ({"judge": "keyword,window=0", "topic": "coral"}, None, "keyword: 'window' is 0: it must be 1"),
         ({"judge": "keyword", "topic": "coral", "background": "b"}, "conflicting-options", "keyword, which has no idf"),
         (

@@ -27,15 +27,8 @@ from lycosa.checks.strategy_checks import STRATEGY_CHECKS, MakeStrategy
 from lycosa.core.protocols import Space
 
 __all__ = [
-    "CHECKS",
-    "GROWTH",
-    "SECONDS",
-    "CheckFailed",
-    "check_estimator",
-    "check_judge",
-    "check_space",
-    "check_strategy",
-]
+    "CHECKS", "GROWTH", "SECONDS", "CheckFailed", "check_estimator", "check_judge", "check_space", "check_strategy",
+]  # fmt: skip
 
 
 def check_judge(make: MakeJudge) -> list[str]:

@@ -29,10 +29,8 @@ def _frontier(strategy: Strategy, table: Table) -> Frontier:
 
 
 def _pruned(frontier: Frontier, row: int) -> bool:
-    rankings = getattr(frontier, "arms", [frontier])
-    return all(
-        row < len(one.priority) and -math.inf < one.priority[row] <= PRUNED for one in rankings
-    )  # -inf for rows that are not ranked
+    rankings = getattr(frontier, "arms", [frontier])  # priorities of rows that are not ranked are -inf
+    return all(row < len(one.priority) and -math.inf < one.priority[row] <= PRUNED for one in rankings)
 
 
 def attributes_are_valid(make: MakeStrategy) -> None:
@@ -52,10 +50,8 @@ def empty_frontier(make: MakeStrategy) -> None:
     frontier = _frontier(strategy, table)
     for number, node in enumerate((START, "another seed", "a third"), 1):
         pick = strategy.pick(number, frontier, 0.0)
-        want(
-            isinstance(pick, Pick) and pick.row == -1,
-            f"pick() returned {pick!r} from an empty frontier: use Pick(-1)",
-        )
+        nothing = isinstance(pick, Pick) and pick.row == -1
+        want(nothing, f"pick() returned {pick!r} from an empty frontier: use Pick(-1)")
         want(frontier.next_ready() == math.inf, "next_ready() returned a time although no row waits: return infinity")
         row = table.add_seed(node)
         strategy.admit(row, table, frontier)
@@ -147,9 +143,7 @@ def host_budgets_hold(make: MakeStrategy) -> None:
     over = {host_key: got for host_key, got in pages.items() if got > 7}
     want(not over, f"hosts got more than 7 pages: {over}. Take rows from the frontier made with this host_budget")
     open_rows = [row for row in crawl.table.rows().tolist() if not _pruned(crawl.frontier, row)]
-    idle = {space.host_key(crawl.table.nodes[row]) for row in open_rows} - {
-        host_key for host_key, got in pages.items() if got == 7
-    }
+    idle = {host_key for row in open_rows if pages[host_key := space.host_key(crawl.table.nodes[row])] != 7}
     want(not idle, f"{sorted(idle)} had rows and budget left when the crawl ended as {crawl.ending!r}")
 
 

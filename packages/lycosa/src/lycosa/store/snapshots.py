@@ -203,6 +203,8 @@ class Snapshots:
 
     def about(self) -> About | None:
         """Return the description of the checkpoint; None if it is missing or damaged."""
+        if not (self.path / MAP).exists():
+            return None
         try:
             return _FORMAT.read(self.path / MAP, _parse_map, MAX_MAP_BYTES)[0]
         except InputError:

@@ -59,6 +59,8 @@ _SESSION = frozenset({"phpsessid", "jsessionid", "cftoken"})
 _POSSIBLE_SESSION = frozenset({"sid", "sessid", "sessionid", "session_id", "oscsid", "zenid"})
 _TOKEN = re.compile(r"[0-9a-fA-F]{32,}|(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[0-9A-Za-z,_-]{26,}")
 _PATH_SESSION = re.compile(r";jsessionid=[^;/]*", re.IGNORECASE)
+# Links that depend only on the folder of their base, not on its file or query; `http:page` is relative.
+_BY_FOLDER = re.compile(r"(?!https?:(?!//))[^?#]", re.ASCII | re.IGNORECASE)
 
 
 def parse(href: str, base: str | None = None) -> str | None:
@@ -104,7 +106,7 @@ def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
         except KeyError:
             url = parse(href, base) if len(href) <= _MAX_INPUT else None
             url = None if url is None else _strip(url)
-            if url is not None and len(href) <= _MAX_CACHED_HREF and _depends_on_folder_only(href.strip(_BLANK)):
+            if url is not None and len(href) <= _MAX_CACHED_HREF and _BY_FOLDER.match(href.strip(_BLANK)):
                 cached[href] = url
             urls.append(url)
     return urls
@@ -123,14 +125,6 @@ def resolve_routes(base: str, hrefs: Sequence[str]) -> list[str | None]:
             if route.startswith(("/", "!")) and len(url) + len(route) < MAX_LENGTH and route not in ("/", "!"):
                 urls[number] = f"{url}#{route}"
     return urls
-
-
-def _depends_on_folder_only(href: str) -> bool:
-    """Return True if the href depends only on the folder of its base, not on the file or query."""
-    scheme, colon, rest = href.partition(":")
-    if colon and scheme.lower() in ("http", "https") and rest[:2] != "//":
-        return False  # `http:page` is relative
-    return href[:1] not in ("", "?", "#")
 
 
 def check_seed(url: str) -> str | None:
