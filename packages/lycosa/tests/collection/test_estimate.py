@@ -9,10 +9,28 @@ from lycosa.collection.estimate import by_uncertainty, estimate
 
 
 def test_estimate_interval_by_hand() -> None:
-    """The margin is 1.64 sqrt(sum of p (1 - p)): 100 pages of .9 and 100 of .2 give 110 +- 1.64 sqrt(9 + 16) = 8.2."""
-    result = estimate(np.array([0.9] * 100 + [0.2] * 100), 0.5, 210, probability=True)
-    assert (100, 91, 119) == (result.relevant, result.low, result.high)
-    assert "about 100 of 210 pages relevant (91-119)" == result.description
+    """Nobody has named a page: 50 exp(-+ (.68 + 30 / 200 + .15)) = 50 exp(-+ .98) = 18.8 and 133.2."""
+    result = estimate(np.array([0.9] * 50 + [0.2] * 150), 0.5, 210, probability=True)
+    assert (50, 19, 133) == (result.relevant, result.low, result.high)
+    assert "about 50 of 210 pages relevant (19-133)" == result.description
+    assert result.is_wide
+
+
+def test_estimate_does_not_depend_on_threshold() -> None:
+    column = np.array([0.9] * 50 + [0.2] * 150)
+    results = [estimate(column, threshold, 200, probability=True) for threshold in (0.0, 0.5, 0.95)]
+    assert [200, 50, 0] == [result.relevant for result in results]
+    assert 1 == len({(result.expected, result.low, result.high) for result in results})
+    assert results[2].description == "about 50 of 200 pages relevant (19-133), 0 at the threshold"
+
+
+def test_estimate_named_pages_bound_interval() -> None:
+    """30 labels yes: low 40 exp(-.83 / 8.5) = 36.3, high 40 exp(.83 / 2.2) = 58.3; then 40 labels yes and no others."""
+    column = np.array([1.0] * 30 + [0.6] * 10 + [0.0] * 160)
+    result = estimate(column, 0.5, 200, probability=True)
+    assert (36, 58, False) == (result.low, result.high, result.is_wide)
+    column[30:40] = 1.0
+    assert 40 == estimate(column, 0.5, 200, probability=True).low
 
 
 def test_estimate_without_probabilities_is_exact() -> None:
@@ -27,7 +45,7 @@ def test_estimate_of_no_pages_is_0() -> None:
 @given(st.lists(st.floats(0, 1), max_size=50), st.floats(0, 1))
 def test_estimate_interval_contains_count(chances: list[float], line: float) -> None:
     result = estimate(np.array(chances), line, len(chances), probability=True)
-    assert 0 <= result.low <= result.relevant <= result.high <= len(chances)
+    assert 0 <= result.low <= result.expected <= result.high <= len(chances)
 
 
 @pytest.mark.parametrize(("probability", "first"), [(True, [2, 1, 0]), (False, [0, 1, 2])])

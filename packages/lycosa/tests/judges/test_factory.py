@@ -220,7 +220,7 @@ def test_describe_lists_parameters_of_every_judge(name: str) -> None:
             "the judge is vector,idf=none: drop",
         ),
         ({"topic": "coral", "background": "nowhere"}, None, "cannot read the word statistics in nowhere"),
-        ({"topic": "the of"}, None, "no words to search for"),
+        ({"topic": "the of", "judge": "vector"}, None, "no words to search for"),
         ({"regex": "("}, "bad-pattern", "not a regular expression"),
     ],
 )

@@ -108,6 +108,8 @@ def test_stems_equal_for_all_spellings(code: str, text: str, expected: str) -> N
         ("zh", "珊瑚、海。", ["珊", "瑚", "海"]),
         ("de", "Das Zeichen 海 im deutschen Text ist selten", ["zeich", "海", "deutsch", "text", "selt"]),
         ("th", "ที่นี่", ["ที่นี่"]),
+        ("th", "ปะการัง", ["ปะ", "ะก", "กา", "ารั", "รัง"]),
+        ("ja", "コーラルの白化", ["コーラル", "の", "白", "化"]),
         ("he", "בית־ספר", ["בית", "ספר"]),
         ("de", "\x01Häuser\x02 www.Riff.com", ["haus", "riff"]),
         ("de", "a 7 42 \u0338x ❤️ 1️⃣ 🐠", ["42"]),

@@ -43,7 +43,9 @@ def _needs_contact(options: Options) -> bool:
     """Return True if the seeds of a web crawl without a proxy are on other machines."""
     if options.space.partition(",")[0] != "web" or options.proxy:
         return False
-    names = [host(url) for url in map(check_seed, [*options.seeds, *options.portals, *options.seed_files]) if url is not None]
+    names = [
+        host(url) for url in map(check_seed, [*options.seeds, *options.portals, *options.seed_files]) if url is not None
+    ]
     return any(not _is_near(name) for name in names)
 
 

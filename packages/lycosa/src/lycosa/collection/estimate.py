@@ -1,8 +1,9 @@
 """Estimate of the number of relevant pages, and uncertainty sampling for labels.
 
-If the judge returns probabilities, page i is relevant with probability p_i. The reported number is the count of pages
-at or above the threshold; the expected number is the sum of p_i, with variance sum of p_i (1 - p_i). The interval
-covers both, and also the counts at a slightly higher and a slightly lower threshold.
+If the judge returns probabilities, the count of pages with .5 or more is an estimate. Its 90 % interval was measured on
+crawls of 17 sites: the logarithm of the true count is off by .68 + 30 / N in nine of ten crawls of N pages. Labels
+narrow it, and pages that people have named bound it from below. The threshold decides which pages are listed, not how
+many are relevant.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LOG_ODDS_MARGIN = 1.0  # assumed error of the threshold in either direction
+from lycosa.core.types import START_RELEVANCE
+
+EVEN = 0.5  # probability from which a page counts as relevant
+WIDTH, EARLY_WIDTH = 0.68, 30.0  # half the width of the interval of log n: .68 + 30 / pages
+UNNAMED_WIDTH = 0.15  # more, if nobody has named a relevant page
+YES_FOR_LOW, YES_FOR_HIGH = 4.0, 25.0  # labels yes that halve the width below and above the count
+WIDE = 3.0  # ratio of the bounds from which the interval is wide
 EPSILON = 1e-6  # a lower threshold means "anything above 0"
 
 
@@ -24,38 +31,53 @@ class Estimate:
     """Number of relevant pages, with a 90 % interval."""
 
     pages: int
-    relevant: int
+    relevant: int  # pages at or above the threshold
     low: int
     high: int
     is_exact: bool = True  # True if the judge does not return probabilities, so that the count is exact
+    expected: int = 0  # number of relevant pages, whatever the threshold is
 
     @property
     def description(self) -> str:
-        of = f"{self.relevant:,} of {self.pages:,} {'page' if self.pages == 1 else 'pages'} relevant"
-        return of if self.is_exact else f"about {of} ({self.low:,}-{self.high:,})"
+        pages = f"{self.pages:,} {'page' if self.pages == 1 else 'pages'}"
+        if self.is_exact:
+            return f"{self.relevant:,} of {pages} relevant"
+        about = f"about {self.expected:,} of {pages} relevant ({self.low:,}-{self.high:,})"
+        return about if self.expected == self.relevant else f"{about}, {self.relevant:,} at the threshold"
+
+    @property
+    def is_wide(self) -> bool:
+        """True if labels would tell much about the number of relevant pages."""
+        return not self.is_exact and self.high > WIDE * max(self.low, 1)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"relevant": self.relevant, "low": self.low, "high": self.high}
+        return {"relevant": self.relevant, "expected": self.expected, "low": self.low, "high": self.high}
 
 
 def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probability: bool) -> Estimate:
-    """Estimate the number of relevant pages; `relevances_now` excludes copies, `pages` includes them."""
-    count = int(np.count_nonzero(relevances_now >= threshold))
+    """Estimate the number of relevant pages; `relevances_now` excludes copies, `pages` includes them.
+
+    Of 300 pages 40 are likely, so there are 40 e^-.78 to 40 e^.78; a label yes on each of twenty narrows that:
+
+    >>> column = np.repeat([START_RELEVANCE, 0.6, 0.1], [1, 39, 260]).astype(np.float32)
+    >>> estimate(column, 0.5, 300, True).description
+    'about 40 of 300 pages relevant (18-87)'
+    >>> column[1:21] = 1.0
+    >>> estimate(column, 0.8, 300, True).description
+    'about 40 of 300 pages relevant (35-62), 21 at the threshold'
+    """
+    relevant = int(np.count_nonzero(relevances_now >= threshold))
     if not probability or not len(relevances_now):
-        return Estimate(pages, count, count, count)
-    chances = np.clip(relevances_now, 0.0, 1.0)
-    # 1.64 standard deviations: 90 % of a normal distribution
-    expected, margin = float(chances.sum()), 1.64 * math.sqrt(float((chances * (1.0 - chances)).sum()))
-    higher, lower = _shift(threshold, LOG_ODDS_MARGIN), _shift(threshold, -LOG_ODDS_MARGIN)
-    low = min(count, expected) - margin
-    high = max(count, expected) + margin
-    low = min(low, float(np.count_nonzero(relevances_now >= higher)))
-    high = max(high, float(np.count_nonzero(relevances_now >= lower)))
-    return Estimate(pages, count, max(0, math.floor(low)), min(len(relevances_now), math.ceil(high)), is_exact=False)
-
-
-def _shift(threshold: float, by: float) -> float:
-    return 1.0 / (1.0 + math.exp(-by) * (1.0 - threshold) / max(threshold, 1e-9))
+        return Estimate(pages, relevant, relevant, relevant, expected=relevant)
+    expected = int(np.count_nonzero(relevances_now >= EVEN))
+    yes = int(np.count_nonzero(relevances_now == 1.0))
+    seeds = int(np.count_nonzero(relevances_now == np.float32(START_RELEVANCE)))
+    width = WIDTH + EARLY_WIDTH / len(relevances_now) + (0.0 if yes or seeds else UNNAMED_WIDTH)
+    low = round(expected * math.exp(-width / (1.0 + yes / YES_FOR_LOW)))
+    high = round(max(expected, 0.5) * math.exp(width / (1.0 + yes / YES_FOR_HIGH)))
+    return Estimate(
+        pages, relevant, max(low, yes + seeds), min(high, len(relevances_now)), is_exact=False, expected=expected
+    )
 
 
 def describe_threshold(threshold: float) -> str:

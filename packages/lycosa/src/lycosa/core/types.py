@@ -349,6 +349,9 @@ class Visit:
         return self.is_page and self.relevance_now >= threshold and not self.same_as
 
 
+START_RELEVANCE = 0.95  # relevance of a start page that a learning judge takes as an example
+
+
 @dataclass(slots=True)
 class Seed:
     """A node to start from: a page, or a source of URLs (kind "sitemap")."""

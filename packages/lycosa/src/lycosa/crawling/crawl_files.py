@@ -180,10 +180,10 @@ FOLDING, CHEAP = 0.002, 0.2  # approximate CPU seconds to fold a visit; minimum 
 OPTIONS_NOT_LEARNED_FROM = frozenset(
     """
     documents render render_resources render_time render_requests render_bytes render_at_once render_trackers browser
-    browser_pages headers cookies warc_prefix operator log_file readers seeds portals seed_files search search_results budget
-    max_requests max_bytes max_time concurrency delay per_host address_delay patience attempts contact timeout min_rate
-    max_body proxy proxy_ca rotate per_hour explore schedule detect frequently infrequently always frequent infrequent
-    watch_all notify notify_every max_disk index feeds feed_url tell_kinds tell_at_least choosy identity
+    browser_pages headers cookies warc_prefix operator log_file readers seeds portals seed_files search search_results
+    budget max_requests max_bytes max_time concurrency delay per_host address_delay patience attempts contact timeout
+    min_rate max_body proxy proxy_ca rotate per_hour explore schedule detect frequently infrequently always frequent
+    infrequent watch_all notify notify_every max_disk index feeds feed_url tell_kinds tell_at_least choosy identity
     respect_opt_outs
     """.split()
 )

@@ -5,7 +5,7 @@ ASCII punctuation into spaces. Only new tokens take the slow path, `stem_all`.
 
 Beyond ASCII: the lead bytes of U+0080-U+00BF and U+2000-U+2FFF (quotes, dashes, no-break spaces) become spaces too, and
 the slow path drops the remaining continuation bytes. Each Chinese character is a word, each run of Katakana, and each
-pair of letters of a script without spaces.
+pair of syllables of another script without spaces.
 
 Words are stemmed by the language of their page (default: English). In English, words beyond ASCII are folded but not
 stemmed; in other languages every word is stemmed by the language's stemmer, including English words.
@@ -17,6 +17,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import cast
 from urllib.parse import unquote
 
@@ -39,9 +40,13 @@ _FOLD = bytes(_TABLE)
 
 _SPACED = bytes(range(0xE3))  # UTF-8 bytes below U+3000
 # a Chinese character, or a run of Katakana
-_HAN = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[\u30a1-\u30fa\u30fc-\u30fe\u31f0-\u31ff]+)")
-# two letters in a row of a script without spaces: Thai, Lao, Tibetan, Burmese, Khmer
-_UNSPACED = re.compile("([\u0e01-\u0fff\u1000-\u109f\u1780-\u17ff])(?=([\u0e01-\u0fff\u1000-\u109f\u1780-\u17ff]))")
+_HAN = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[\u30a1-\u30fa\u30fc-\u30fe\u31f0-\u31ff\u3099\u309a]+)")
+# Thai, Lao, Tibetan, Burmese, Khmer: a letter with its vowels and tones, and a run of these
+_UNSPACED = [chr(code) for code in (*range(0x0E01, 0x1000), *range(0x1000, 0x10A0), *range(0x1780, 0x17D4))]
+_SIGNS = "".join(sign for sign in _UNSPACED if unicodedata.category(sign) in ("Mn", "Mc"))
+_LETTERS = "".join(letter for letter in _UNSPACED if unicodedata.category(letter) in ("Lo", "Lm"))
+_SYLLABLE = re.compile(f"[{_LETTERS}][{_SIGNS}]*")
+_SYLLABLES = re.compile(f"(?:[{_LETTERS}][{_SIGNS}]*){{3,}}")
 _LEFTOVER = bytes(range(0x80, 0xC0))
 _ENGLISH = Stemmer.Stemmer("english", 0)
 
@@ -65,12 +70,17 @@ def fold(text: str, language: str = ENGLISH) -> bytes:
 
 
 def _segmented(text: str) -> str:
-    """Put spaces between words of scripts that have none: pairs of letters for want of a dictionary.
+    """Put spaces between words of scripts that have none: pairs of syllables, for want of a dictionary.
 
     >>> _segmented("コーラルの白化 ปะการัง").split()
-    ['コーラル', 'の', '白', '化', 'ปะ', 'ะก', 'กา', 'าร', 'รั', 'ัง', 'ง']
+    ['コーラル', 'の', '白', '化', 'ปะ', 'ะก', 'กา', 'ารั', 'รัง']
     """
-    return _UNSPACED.sub(r"\1\2 ", _HAN.sub(r" \1 ", text))
+    return _SYLLABLES.sub(_pairs, _HAN.sub(r" \1 ", text))
+
+
+def _pairs(run: re.Match[str]) -> str:
+    syllables = _SYLLABLE.findall(run[0])
+    return " ".join(map("".join, pairwise(syllables)))
 
 
 def _marks_apart(text: bytes) -> bytes:

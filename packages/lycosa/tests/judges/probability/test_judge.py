@@ -9,7 +9,7 @@ from input_errors import raises_input_error
 from lycosa.core.errors import DamagedError
 from lycosa.core.types import Label, Links, ModelUpdate, Page, Seed, Visit
 from lycosa.judges.probability import Probability
-from lycosa.judges.probability.judge import parse_topic
+from lycosa.judges.probability.judge import is_portal, parse_topic
 from lycosa.text.vocabulary import Vocabulary
 
 SEA = "coral reef polyp atoll lagoon fish algae bleach ocean warm water diver sponge anemone shoal tide".split()
@@ -235,9 +235,83 @@ def test_topic_words_on_no_page_accept_few_pages() -> None:
     assert all(0.0 <= relevance <= 1.0 for relevance in crawl.relevances().values())
 
 
-def test_refuses_common_words() -> None:
-    with raises_input_error("empty-topic"):
-        Probability("the and of")
+def test_stop_word_alone_is_searched_for_literally() -> None:
+    judge, words = Probability("privacy"), Vocabulary()
+    links = Links.to("http://a.test/1", "http://a.test/2", anchors=["Privacy", "Prices"])
+    found = Page("ok", title="Privacy", main="We care about privacy on the web.", node="http://a.test/p", links=links)
+    judgement = judge.judge(found, words.read(found))
+    other = page("http://a.test/rail", RAIL, 1)
+    assert judgement.relevance > 3 * judge.judge(other, words.read(other)).relevance
+    assert judgement.link_relevances.tolist() == [1.0, 0.0]
+
+
+def test_start_pages_are_examples() -> None:
+    crawl = JudgedCrawl(Probability("coral reef"))
+    crawl.start("http://a.test/rail/1")
+    crawl.visit_mixed()
+    assert crawl.relevances()["http://a.test/rail/1"] == pytest.approx(0.95)
+    crawl.label("http://a.test/rail/1", False)
+    crawl.update(force=True)
+    assert crawl.relevances()["http://a.test/rail/1"] == 0.0
+
+
+@pytest.mark.parametrize("seed", [Seed("http://a.test/list"), Seed("http://a.test/list", data={"portal": True})])
+def test_start_pages_that_only_lead_on_are_no_examples(seed: Seed) -> None:
+    """A list of 30 links in 40 words is a portal; so is any page that the user calls one."""
+    crawl = JudgedCrawl(Probability("coral reef"))
+    crawl.judge.start(seed)
+    links = tuple(f"http://a.test/{number}" for number in range(0 if seed.data else 30))
+    found = page("http://a.test/list", BREAD, 1, links=links)
+    assert crawl.visit(found).relevance < 0.5
+    crawl.visit_mixed()
+    assert crawl.relevances()["http://a.test/list"] < 0.5
+
+
+@pytest.mark.parametrize(
+    ("node", "links", "words", "expected"),
+    [
+        ("http://a.test/", 20, 900, True),
+        ("http://a.test/", 19, 9, False),
+        ("http://a.test/list", 20, 49, True),
+        ("http://a.test/list", 20, 50, False),
+        ("http://a.test/find?q=coral", 0, 900, True),
+        ("http://a.test/find?id=coral", 0, 900, False),
+    ],
+)
+def test_is_portal_by_links_words_and_address(node: str, links: int, words: int, expected: bool) -> None:
+    assert expected == is_portal(node, [f"http://b.test/{number}" for number in range(links)], words)
+
+
+def test_labels_in_any_order_give_same_relevances() -> None:
+    results = []
+    for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1], [3, 1, 4, 0, 2, 0, 1, 2, 3, 4]):
+        crawl = JudgedCrawl(Probability("coral reef"))
+        crawl.start("http://a.test/sea/0")
+        crawl.visit_mixed()
+        for number in order:
+            crawl.label(f"http://a.test/{'sea' if number % 2 else 'rail'}/{2 * number + 1}", bool(number % 2))
+            crawl.update(force=True)
+        results.append(crawl.relevances())
+    assert results[0] == results[1] == results[2]
+
+
+def test_update_without_news_changes_nothing() -> None:
+    crawl = JudgedCrawl(Probability("coral reef"))
+    crawl.start("http://a.test/sea/0")
+    crawl.visit_mixed()
+    before = crawl.relevances()
+    for _ in range(3):
+        crawl.update(force=True)
+    assert before == crawl.relevances()
+
+
+def test_judge_page_in_script_without_stemmer_by_its_address() -> None:
+    judge, words = Probability("mutex"), Vocabulary()
+    found = Page(
+        "ok", title="排他制御", main="排他制御のためのクラスです。", node="http://a.test/mutex/lock", language="ja"
+    )
+    other = Page("ok", title="文字列", main="文字列のためのクラスです。", node="http://a.test/string", language="ja")
+    assert judge.judge(found, words.read(found)).relevance > 2 * judge.judge(other, words.read(other)).relevance
 
 
 def test_refuses_empty_topic() -> None:

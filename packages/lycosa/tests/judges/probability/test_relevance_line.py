@@ -10,17 +10,9 @@ from lycosa.judges.probability.relevance_line import (
     fit_regression,
     line_after_labels,
     line_for_count,
-    prevalence,
     sigmoid,
-    upper_cluster_size,
+    steady_line,
 )
-
-
-def test_prevalence_is_a_fixed_point() -> None:
-    odds = np.array([3.0, 2.0, -1.0, -2.5, -3.0, -3.0])
-    share = prevalence(odds)
-    prior = math.log(share / (1 - share))
-    assert float(np.mean(1 / (1 + np.exp(-(odds + prior))))) == pytest.approx(share, abs=1e-6)
 
 
 def test_threshold_for_count_is_midway_between_scores() -> None:
@@ -29,48 +21,49 @@ def test_threshold_for_count_is_midway_between_scores() -> None:
     assert line_for_count(np.array([1.0, 5.0]), 9) < 1.0
 
 
-def test_threshold_after_one_label() -> None:
-    """After a positive label at log odds 0 the derivative of the log posterior is 0: (1 - p) = shift / spread^2."""
+def test_threshold_after_one_label_moves_little() -> None:
+    """After a label yes at log odds 0, (1 - p) = shift / spread^2, where the spread is 1.5 / 6 for one kind."""
     at = line_after_labels(0.0, np.array([0.0]), np.array([1.0]))
     p = 1 / (1 + math.exp(at))  # probability of the labelled page
-    assert at < 0
-    assert (1 - p) == pytest.approx(-at / 1.5**2, abs=1e-6)
+    assert -0.04 < at < 0
+    assert (1 - p) == pytest.approx(-at / 0.25**2, abs=1e-6)
+
+
+def test_threshold_after_labels_of_both_kinds_moves_by_full_spread() -> None:
+    """Six labels yes and five no at log odds 0: 11 p - 6 = (line - start) / 1.5^2."""
+    at = line_after_labels(0.0, np.zeros(11), np.array([1.0] * 6 + [0.0] * 5))
+    p = 1 / (1 + math.exp(at))
+    assert 11 * p - 6 == pytest.approx(at / 1.5**2, abs=1e-6)
 
 
 def test_threshold_between_symmetric_labels_is_unchanged() -> None:
     assert line_after_labels(1.0, np.array([3.0, -1.0]), np.array([1.0, 0.0])) == pytest.approx(1.0, abs=1e-9)
 
 
-def test_upper_cluster_size_is_zero_for_single_cluster() -> None:
-    chance = np.random.default_rng(1)
-    assert upper_cluster_size(chance.normal(0, 1, 300)) == 0
-    assert upper_cluster_size(np.array([1.0, 2.0])) == 0
-    assert upper_cluster_size(np.concatenate([chance.normal(0, 1, 300), [-80.0, -70.0, -90.0]])) == 0
+def test_expected_relevant_by_hand() -> None:
+    """Equal scores have no trend: .84 + .32 log 100 + .175 log 20.3 - 6 / 105 = .84 + 1.4737 + .5269 - .0571 = 2.7834.
 
-
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
-def test_upper_cluster_size_of_two_clusters(share: float) -> None:
-    chance = np.random.default_rng(2)
-    upper = int(400 * share)
-    scores = np.concatenate([chance.normal(-4, 1, 400 - upper), chance.normal(2, 1, upper)])
-    assert upper_cluster_size(scores) == pytest.approx(upper, abs=4)
-    assert expected_relevant(scores, np.array([2.0, 2.5]), 1.0) == upper_cluster_size(scores)
-
-
-def test_expected_relevant_is_zero_without_pages() -> None:
-    assert expected_relevant(np.zeros(0), np.zeros(0), 0.0) == 0.0
-
-
-def test_expected_relevant_prior_count_fades() -> None:
-    """The result is the geometric mean of n_own and n_usual; n_own counts less with many pages.
-
-    100 pages with equal scores give no information: their prevalence at log odds -2 goes to its minimum, 1e-4, so n_em
-    is .01. n_usual is exp(.916 + .164 log 1.01 + .307 log 100) = exp(.916 + .0016 + 1.4138) = 10.29, and with n_own =
-    20 the result is sqrt(20.1 * 10.29).
+    Two known pages with 0 and 100 pages above them, and half of the words in their titles: .19 (0 + log 101) / 2
+    + .6 / 2 - .84 = .4384 + .3 - .84 = -.1016.
     """
-    assert expected_relevant(np.zeros(100), np.zeros(0), 20.0) == pytest.approx(14.38, abs=0.02)
-    assert expected_relevant(np.zeros(2000), np.zeros(0), 500.0) == expected_relevant(np.zeros(2000), np.zeros(0), 0.0)
-    assert expected_relevant(np.zeros(1500), np.zeros(0), 500.0) > expected_relevant(np.zeros(1500), np.zeros(0), 0.0)
+    no, known = np.zeros(0), np.array([1.0, -1.0])
+    assert expected_relevant(np.zeros(100), 20.0, no, 0.0) == pytest.approx(math.exp(2.7834), rel=1e-3)
+    assert expected_relevant(np.zeros(100), 20.0, known, 0.5) == pytest.approx(math.exp(2.6818), rel=1e-3)
+
+
+def test_expected_relevant_falls_along_crawl() -> None:
+    falling = np.linspace(1.0, -1.0, 50)
+    assert expected_relevant(falling, 5.0, np.zeros(0), 0.0) > expected_relevant(falling[::-1], 5.0, np.zeros(0), 0.0)
+
+
+def test_expected_relevant_is_at_most_nine_tenths() -> None:
+    assert expected_relevant(np.zeros(0), 0.0, np.zeros(0), 0.0) == 0.0
+    assert expected_relevant(np.array([2.0, 1.0]), 2.0, np.zeros(0), 0.0) <= 1.8
+
+
+def test_steady_line_without_earlier_update_is_unchanged() -> None:
+    assert steady_line(3.0, np.zeros(0), 5.0) == 3.0
+    assert steady_line(3.0, np.arange(9.0), 0.0) == 3.0
 
 
 def test_fit_regression_solves_its_equations() -> None:

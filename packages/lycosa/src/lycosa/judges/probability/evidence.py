@@ -92,7 +92,8 @@ class _TopicSlots:
 
 # Attributes derived from the topic or computed on demand, and so not part of the state.
 _DERIVED = (
-    "meaning", "_words", "_against", "_is_literal", "_background", "_idf", "_topic_slots", "_is_topical", "_topical_language"
+    "meaning", "_words", "_against", "_is_literal", "_background", "_idf", "_topic_slots", "_is_topical",
+    "_topical_language",
 )  # fmt: skip
 
 

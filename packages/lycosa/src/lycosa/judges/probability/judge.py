@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.nodes import Nodes, RowIndex
 from lycosa.core.state import State, StateMismatch, restore_attributes, state_of_attributes
-from lycosa.core.types import Judgement, Label, ModelUpdate, Page, Seed, Terms, Visit
+from lycosa.core.types import START_RELEVANCE, Judgement, Label, ModelUpdate, Page, Seed, Terms, Visit
 from lycosa.judges.counting import Phrases, folded
 from lycosa.judges.embedding import pack_vector
 from lycosa.judges.examples import centroid
@@ -55,7 +55,6 @@ ANSWER_NAMES = {
     Answer.MEANING: "by meaning",
 }
 ENOUGH_FOR_WEIGHT = 20  # labels from which each has its full weight
-START_RELEVANCE = 0.95  # of a start page that is an example
 SEARCH_PARAMETERS = frozenset(("q", "query", "search", "s", "keyword", "keywords"))
 EVIDENCE_VERSION = 3  # model updates based on older evidence are incompatible
 Column = NDArray[np.float32]
@@ -184,8 +183,8 @@ class Probability:
             text = folded(f"{page.title}\n{page.main or page.text}")
             data["phrases"] = round(self._phrases.contained(text) / len(self._phrases.weights), 3)
             if self._is_literal:
-                counts = self._phrases.links(page.links, ["anchor"])["anchor"]
-                judgement.link_relevances = np.minimum(counts, 1.0).astype(np.float32)
+                has_word = [self._phrases.count(anchor) > 0.0 for anchor in page.links.anchors]
+                judgement.link_relevances = np.array(has_word, np.float32)
         reader = self._reader
         words, met = reading.vocabulary, len(reader.names)
         if met < len(words.terms):

@@ -35,7 +35,7 @@ from lycosa.judges.probability.relevance_line import (
     sigmoid,
     steady_line,
 )
-from lycosa.text.embeddings import DIMENSIONS, unit
+from lycosa.text.embeddings import DIMENSIONS
 
 # Log odds per unit of match score (body, head, lead, meaning), with and without a model, and the threshold without.
 ANSWER_RATES = np.array([1.6, 2.0, 0.1, 4.5], np.float32)
