@@ -18,8 +18,8 @@ from lycosa.cli.crawl_runner import EVERY, ProgressDisplay
 from lycosa.cli.printing import Part, is_live_terminal, show
 from lycosa.cli.progress_bar import StatusLine
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.estimate import estimate
-from lycosa.collection.summary import weak_topic_warning
+from lycosa.collection.estimate import WIDE_HINT, estimate
+from lycosa.collection.summary import seed_roles, weak_topic_warning
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, format_spending, larger_budget_option
 from lycosa.core.engine import Engine
 from lycosa.core.spec import parse_spec
@@ -131,6 +131,8 @@ class CrawlProgress(ProgressDisplay):
         yield f"Ended: {engine.ending or 'interrupted'}."
         if path is not None and tally.pages:
             with CrawlDirectory(path) as collection:
+                if roles := seed_roles(collection).description:
+                    yield roles
                 if warning := weak_topic_warning(collection, tally.pages):
                     yield f"The topic's words are weak: {warning}."
         yield from self._remaining(engine)
@@ -139,7 +141,7 @@ class CrawlProgress(ProgressDisplay):
         name = shlex.quote(str(path))
         yield f"See it with:  lycosa show {name}, lycosa report {name}"
         if not found.is_exact:
-            yield f"Label the least certain pages:  lycosa label {name}"
+            yield WIDE_HINT.format(name) if found.is_wide else f"Label the least certain pages:  lycosa label {name}"
         if engine.table.open_rows and engine.ending != EXHAUSTED:
             more = larger_budget_option(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
             yield f"Continue with: lycosa resume {name}{more}"

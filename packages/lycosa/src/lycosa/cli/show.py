@@ -39,6 +39,7 @@ def show(directory: Dir, *, threshold: Threshold = None, json: Json = False) -> 
 
 
 def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part]:
+    from lycosa.collection.estimate import WIDE_HINT
     from lycosa.core.budget import EXHAUSTED, NOTHING_DUE, format_spending, larger_budget_option
 
     name = shlex.quote(str(directory))
@@ -50,6 +51,10 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
     yield Text.assemble(f"{summary.estimate.description}, relevance {summary.criterion}: harvest rate ", harvest, sites)
     spent = f": {format_spending(summary.spent)}" if summary.requests > summary.pages else ""
     yield f"{many(summary.pages, 'page')}{of} by {many(summary.requests, 'request')}{spent}"
+    if roles := summary.seeds.description:
+        yield roles
+    if summary.estimate.is_wide:
+        yield WIDE_HINT.format(name)
     if summary.warning:
         yield Text.assemble(("the topic's words are weak", "yellow"), f": {summary.warning}")
     if summary.is_relevant:

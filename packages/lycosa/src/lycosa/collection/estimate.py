@@ -23,6 +23,7 @@ WIDTH, EARLY_WIDTH = 0.68, 30.0  # half the width of the interval of log n: .68 
 UNNAMED_WIDTH = 0.15  # more, if nobody has named a relevant page
 YES_FOR_LOW, YES_FOR_HIGH = 4.0, 25.0  # labels yes that halve the width below and above the count
 WIDE = 3.0  # ratio of the bounds from which the interval is wide
+WIDE_HINT = "How many is not well known: answer ten questions to know better, with  lycosa label {}"
 EPSILON = 1e-6  # a lower threshold means "anything above 0"
 
 

@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lycosa.collection.best import Question, best_pages, questions
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import Estimate, describe_threshold
-from lycosa.core.types import Held, Setting
+from lycosa.core.types import START_RELEVANCE, Held, Seed, Setting
 from lycosa.store.directory import is_running
 from lycosa.store.log import VISITS
 from lycosa.text.tokens import stems
@@ -38,6 +40,38 @@ class RevisitCounts:
 
 
 @dataclass
+class SeedRoles:
+    """How a judge that returns probabilities took the seeds fetched so far."""
+
+    examples: int = 0
+    portals: list[str] = field(default_factory=list)
+
+    @property
+    def description(self) -> str:
+        """Describe the roles in a line; "" without seeds."""
+        parts = [f"{self.examples:,} taken as examples of the topic"] if self.examples else []
+        if self.portals:
+            more = f" and {len(self.portals) - 1:,} more" if len(self.portals) > 1 else ""
+            parts.append(f"not taken as examples: {self.portals[0]}{more}")
+        return f"Seeds: {'; '.join(parts)}." if parts else ""
+
+
+def seed_roles(collection: CrawlDirectory) -> SeedRoles:
+    roles, view = SeedRoles(), collection.view()
+    if not view.probability:
+        return roles
+    for seed in collection.log.events("kind = 'seed'"):
+        page = view.page(seed.node) if isinstance(seed, Seed) else None
+        if page is None:
+            continue
+        if page.relevance in (np.float32(START_RELEVANCE), 1.0):
+            roles.examples += 1
+        else:
+            roles.portals.append(page.url)
+    return roles
+
+
+@dataclass
 class Figures:
     """Statistics shared by the summary and the report."""
 
@@ -48,6 +82,7 @@ class Figures:
     sites: int = 0  # number of hosts with a relevant page
     # Pages whose labels would help the judge most, if it returns probabilities.
     unsure: list[Question] = field(default_factory=list)
+    seeds: SeedRoles = field(default_factory=SeedRoles)
     warning: str = ""  # explains why the topic's words distinguish pages badly; "" if they do not
     ended: bool = False  # True if the last run ended cleanly and no event has been recorded since
     ending: str = ""  # reason why the last run ended
@@ -70,7 +105,7 @@ class Figures:
         self.pages = int(view.column("crawled").sum())
         self.estimate, self.sites = view.estimate(self.threshold), view.sites(self.threshold)
         self.unsure = [] if self.estimate.is_exact else questions(collection, max_questions)
-        self.warning = weak_topic_warning(collection, self.pages)
+        self.seeds, self.warning = seed_roles(collection), weak_topic_warning(collection, self.pages)
         self.ended = isinstance(last, Setting) and last.key == "end"
         self.ending = str(end.get("reason", "")) if self.ended else ""
         self.held, self.groups = int(end.get("held", 0)), [Held(**group) for group in end.get("groups", ())]
@@ -125,6 +160,7 @@ class Summary(Figures):
             "best": self.best,
             "revisits": self.revisits.as_dict() if self.revisits.count else None,
             "unsure": [question.as_dict() for question in self.unsure],
+            "seeds": asdict(self.seeds),
             "warning": self.warning,
             "curve": self._curve(),
         }

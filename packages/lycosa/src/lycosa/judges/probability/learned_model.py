@@ -62,7 +62,7 @@ class Anchor(NamedTuple):
     """Number of pages above the line, as one update found it: the next one moves the line little from there."""
 
     pages: int = 0  # number of pages (rows) so far
-    count: float = 0.0  # pages above the line, before labels move it
+    above: float = 0.0  # pages above the line, before labels move it
 
 
 class LearnedModel(NamedTuple):
@@ -338,7 +338,7 @@ def _line(
         some = free[:: max(1, len(free) // MAX_MEAN_PAGES)]
         own_count = float(_surely(own_probability(some)).sum()) * len(free) / len(some)
         count = expected_relevant(odds[free], own_count, known, float(heads.mean()) if len(heads) else 0.0)
-        line = steady_line(line_for_count(odds[free], count), odds[free[free < anchor.pages]], anchor.count)
+        line = steady_line(line_for_count(odds[free], count), odds[free[free < anchor.pages]], anchor.above)
     else:
         line = float(known.mean()) - 2.0 if len(known) else 0.0
     above = float(np.count_nonzero(odds[free] > line))
