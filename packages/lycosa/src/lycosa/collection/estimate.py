@@ -58,14 +58,14 @@ class Estimate:
 def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probability: bool) -> Estimate:
     """Estimate the number of relevant pages; `relevances_now` excludes copies, `pages` includes them.
 
-    Of 300 pages 40 are likely, so there are 40 e^-.78 to 40 e^.78; a label yes on each of twenty narrows that:
+    Of 300 pages a seed and 39 others are likely, so there are 1 + 39 e^-.78 to 1 + 39 e^.78; labels narrow that:
 
     >>> column = np.repeat([START_RELEVANCE, 0.6, 0.1], [1, 39, 260]).astype(np.float32)
     >>> estimate(column, 0.5, 300, True).description
-    'about 40 of 300 pages relevant (18-87)'
+    'about 40 of 300 pages relevant (19-86)'
     >>> column[1:21] = 1.0
     >>> estimate(column, 0.8, 300, True).description
-    'about 40 of 300 pages relevant (35-62), 21 at the threshold'
+    'about 40 of 300 pages relevant (35-61), 21 at the threshold'
     """
     relevant = int(np.count_nonzero(relevances_now >= threshold))
     if not probability or not len(relevances_now):
@@ -74,11 +74,10 @@ def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probabi
     yes = int(np.count_nonzero(relevances_now == 1.0))
     seeds = int(np.count_nonzero(relevances_now == np.float32(START_RELEVANCE)))
     width = WIDTH + EARLY_WIDTH / len(relevances_now) + (0.0 if yes or seeds else UNNAMED_WIDTH)
-    low = round(expected * math.exp(-width / (1.0 + yes / YES_FOR_LOW)))
-    high = round(max(expected, 0.5) * math.exp(width / (1.0 + yes / YES_FOR_HIGH)))
-    return Estimate(
-        pages, relevant, max(low, yes + seeds), min(high, len(relevances_now)), is_exact=False, expected=expected
-    )
+    others = expected - seeds
+    low = seeds + max(yes, round(others * math.exp(-width / (1.0 + yes / YES_FOR_LOW))))
+    high = seeds + round(max(others, 0.5) * math.exp(width / (1.0 + yes / YES_FOR_HIGH)))
+    return Estimate(pages, relevant, low, min(high, len(relevances_now)), is_exact=False, expected=expected)
 
 
 def describe_threshold(threshold: float) -> str:

@@ -45,7 +45,6 @@ PARENTS_SHRINK, NEIGHBOURS_SHRINK, PLACE_SHRINK = 2.0, 0.7, 10.0
 # number of ancestors that share the outcome of a page, and the share passed on from each to the next
 ANCESTORS, CREDIT = 3, 0.3
 PAGES_AT_ONCE = 1 << 14  # pages credited in one batch, which limits memory
-INCURIOUS_PAGES = 50  # first pages of a crawl with a relevant seed, for which new places have no bonus
 MAX_RISKED = 32  # number of the most topical links for which the risk of no page is computed
 Column = NDArray[np.float64]
 
@@ -172,9 +171,8 @@ class Scent:
         }
 
     def _new_places(self, pages: NDArray[Any], path_names: NDArray[Any]) -> Column:
-        # A seed on the topic has good links; curiosity costs .013 of the optimum at 50 pages, and pays off later.
-        is_known = self.has_relevant_seed_ and self.pages_ < INCURIOUS_PAGES
-        curiosity = 0.0 if is_known else 1.0 / (1.0 + self.relevant_pages_ / 3)
+        # A seed on the topic has good links: curiosity would cost .013 of the optimum at 50 pages.
+        curiosity = 0.0 if self.has_relevant_seed_ else 1.0 / (1.0 + self.relevant_pages_ / 3)
         unknown_directory, unknown_host = 1.0 / np.sqrt(1.0 + pages)
         upwards = 1.0 - path_names.astype(np.float64) / MAX_PATH_NAMES
         new_places: Column = 0.5 * curiosity * (unknown_directory + unknown_host) + curiosity * upwards
