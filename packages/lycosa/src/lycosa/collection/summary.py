@@ -67,7 +67,7 @@ def seed_roles(collection: CrawlDirectory) -> SeedRoles:
         if page.relevance in (np.float32(START_RELEVANCE), 1.0):
             roles.examples += 1
         else:
-            roles.portals.append(page.url)
+            roles.portals.append(seed.node)
     return roles
 
 

@@ -328,7 +328,7 @@ class Probability:
         if len(self._nodes) != self._pages.count:
             raise StateMismatch("a page has no URL")
         self._starts, self._labels = set(state["starts"]), dict(state["labels"])
-        self._model = None if state["model"] is None else LearnedModel(**state["model"])
+        self._model = None if state["model"] is None else LearnedModel.restored(state["model"])
         self._next_update, self._rows_judged_again = state["next"], state["judged"]
 
     def explain(self, visit: Visit) -> dict[str, float]:

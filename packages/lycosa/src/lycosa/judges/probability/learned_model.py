@@ -105,6 +105,11 @@ class LearnedModel(NamedTuple):
         weight[slots] = weights
         return cls(weight, direction, level, mean, line, likeness, rows, alone, anchor, last_anchor, idf)
 
+    @classmethod
+    def restored(cls, fields: Mapping[str, Any]) -> LearnedModel:
+        """Return the model of a snapshot, in which tuples have become lists."""
+        return cls(**{**fields, "anchor": Anchor(*fields["anchor"]), "last_anchor": Anchor(*fields["last_anchor"])})
+
     def odds_of(self, page: Evidence) -> float:
         """Return the log odds of a new page before the threshold is subtracted; same as `odds` for a single page."""
         values = page.amounts * self.idf[page.slots]
