@@ -59,7 +59,7 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["reefs", "--seed", "mailto:someone@a.test"], "is not a web address"),
         (["", *SEED], "no topic"),
         ([" ", *SEED], "the topic is empty"),
-        (["the of and", *SEED], "no words to search for"),
+        (["the of and", "--judge", "vector", *SEED], "no words to search for"),
         ([*SEED], "no topic"),
         (["reefs", "--regex", "coral", *SEED], "more than one topic"),
         (["--regex", "(", *SEED], "not a regular expression"),

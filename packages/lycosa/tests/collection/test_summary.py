@@ -61,7 +61,10 @@ def test_summary_uses_current_relevance(directory: Path) -> None:
     log.close()
     summary = summarise(directory)
     assert [True, False, True, False] == summary.is_relevant
-    assert ("about 2 of 4 pages relevant (0-4)", 9) == (summary.estimate.description, summary.requests)
+    assert ("about 1 of 4 pages relevant (0-4), 2 at the threshold", 9) == (
+        summary.estimate.description,
+        summary.requests,
+    )
     assert 1 == summarise(directory, threshold=0.5).relevant
     assert ["One", "Three", "Two"] == [page["title"] for page in summary.best]
 

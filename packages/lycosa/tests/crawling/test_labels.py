@@ -140,8 +140,8 @@ class Elsewhere(Space):
 
 def test_judge_without_update_is_still_untrained_after_resume(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    list(lycosa.crawl("coral reef", ["0"], space=Elsewhere(), out=whole, budget=55, concurrency=1))
-    list(lycosa.crawl("coral reef", ["0"], space=Elsewhere(), out=parts, budget=12, concurrency=1))
+    list(lycosa.crawl("coral reef", portals=["0"], space=Elsewhere(), out=whole, budget=55, concurrency=1))
+    list(lycosa.crawl("coral reef", portals=["0"], space=Elsewhere(), out=parts, budget=12, concurrency=1))
     list(lycosa.resume(parts, space=Elsewhere(), budget=20))
     keep_labels(parts, [("0", False)])
     with closing(SqliteLog(parts / NAME, readonly=True)) as log:

@@ -61,8 +61,8 @@ def seed_roles(collection: CrawlDirectory) -> SeedRoles:
     if not view.probability:
         return roles
     for seed in collection.log.events("kind = 'seed'"):
-        page = view.page(seed.node) if isinstance(seed, Seed) else None
-        if page is None:
+        assert isinstance(seed, Seed)
+        if (page := view.page(seed.node)) is None:
             continue
         if page.relevance in (np.float32(START_RELEVANCE), 1.0):
             roles.examples += 1

@@ -148,6 +148,17 @@ def test_new_places_fall_with_relevant_pages(relevance: float, relevant: int) ->
     assert close((1 + 1 - 1 / 8) / (1 + relevant / 3)) == crawl.term("new places", OTHER)
 
 
+def test_new_places_have_no_bonus_after_relevant_seed() -> None:
+    """A learning judge takes seeds on the topic as examples; a relevant page further on changes nothing."""
+    crawl = Crawl(Scent(words="coral reef", probability=True, vectors=False))
+    crawl.visit(SEED, 0.05, Links.to(OTHER, TROUT))
+    crawl.visit(TROUT, 0.9)
+    assert crawl.term("new places", OTHER) > 1.0
+    crawl = Crawl(Scent(words="coral reef", probability=True, vectors=False))
+    crawl.visit(SEED, 0.95, Links.to(OTHER))
+    assert 0.0 == crawl.term("new places", OTHER)
+
+
 def test_contributions_sum_to_priority() -> None:
     crawl = Crawl(Scent(words="coral reef", vectors=False))
     for number in range(60):

@@ -167,7 +167,7 @@ def test_model_updates_are_equal_live_and_replayed(batch: int) -> None:
     assert one.estimator.best_.priority.tobytes() == other.estimator.best_.priority.tobytes()
     relevances_now = live.judge.relevances_now()  # type: ignore[attr-defined]
     page = live.table.row_of["http://a.test/1"]
-    assert one.estimator.links_.outcome[page] > 0.5 * relevances_now[1] > 0.25
+    assert one.estimator.links_.outcome[page] > 0.5 * relevances_now[1] > 0.1
 
 
 @pytest.mark.parametrize(("judge", "exact"), [("keyword", True), ("vector", False), ("probability", False)])

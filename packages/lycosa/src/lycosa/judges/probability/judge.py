@@ -282,13 +282,15 @@ class Probability:
 
     @property
     def is_waiting(self) -> bool:
-        """True while no model can be learned: no example, no page labelled yes, and no page with a probability of .2.
+        """True while no model can be learned: no example, no label yes, and no page with a probability of .2.
 
         Otherwise the best irrelevant pages would stand in for relevant ones, and the crawl would look for similar
         pages. Waiting ends after MAX_WAIT pages, but not with a label no or the end of a run.
         """
         pages = self._pages
         if self._model is not None or any(self._labels.values()) or self._examples.count:
+            return False
+        if any(node in self._row_of for node in self._starts):
             return False
         if pages.first_count >= MAX_WAIT:
             return False

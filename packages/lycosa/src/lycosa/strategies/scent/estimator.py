@@ -303,7 +303,7 @@ class Scent:
         self.outcome_sum_ += outcome
         is_relevant = visit.was_relevant(self.threshold)
         self.relevant_pages_ += is_relevant
-        self.has_relevant_seed_ |= is_relevant and bool(table.is_seed[row])
+        self.has_relevant_seed_ |= self.probability and is_relevant and bool(table.is_seed[row])
         if outcome > 0:
             self.positive_sum_ += outcome
             self.positive_pages_ += 1
