@@ -127,7 +127,7 @@ class Crawled:
         is_seed = np.array([visit.node in self.seeds for visit in self.visits])
         truth = np.array([visit.node in self.members for visit in self.visits])
         told = estimate(relevances[~is_seed], 0.5, int((~is_seed).sum()), probability=True)
-        all_told = estimate(relevances, 0.5, len(relevances), probability=True)
+        all_told = estimate(relevances, 0.5, len(relevances), True, self.engine.model_updates.count_widths)
         known = int(is_seed.sum())  # the interval of the summary, less the seeds
         low, high = max(all_told.low - known, 0), all_told.high - known
         called, true = (relevances >= 0.5)[~is_seed], truth[~is_seed]

@@ -228,7 +228,9 @@ class CachedView:
         with self.view.lock:
             now = self.now(labels, threshold)
             line = self.view.threshold if threshold is None else threshold
-            return estimate(now.relevances_now[now.counted], line, now.pages, self.view.probability)
+            return estimate(
+                now.relevances_now[now.counted], line, now.pages, self.view.probability, self.view.count_widths
+            )
 
 
 class ViewCache:

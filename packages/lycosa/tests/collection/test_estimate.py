@@ -1,5 +1,7 @@
 """Tests of the estimated number of relevant pages."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,30 +9,35 @@ from hypothesis import strategies as st
 
 from lycosa.collection.estimate import by_uncertainty, estimate
 
+WIDTHS = math.log(4.0), math.log(2.0)
+
 
 def test_estimate_interval_by_hand() -> None:
-    """Nobody has named a page: 50 exp(-+ (.68 + 30 / 200 + .15)) = 50 exp(-+ .98) = 18.8 and 133.2."""
-    result = estimate(np.array([0.9] * 50 + [0.2] * 150), 0.5, 210, probability=True)
-    assert (50, 19, 133) == (result.relevant, result.low, result.high)
-    assert "about 50 of 210 pages relevant (19-133)" == result.description
+    """50 / 4 = 12.5 and 50 * 2; without a model update 50 exp(-2) = 6.8 and 50 exp(1.2) = 166."""
+    column = np.array([0.9] * 50 + [0.2] * 150)
+    result = estimate(column, 0.5, 210, probability=True, widths=WIDTHS)
+    assert (50, 12, 100) == (result.relevant, result.low, result.high)
+    assert "about 50 of 210 pages relevant (12-100)" == result.description
     assert result.is_wide
+    untrained = estimate(column, 0.5, 210, probability=True)
+    assert (7, 166) == (untrained.low, untrained.high)
 
 
 def test_estimate_does_not_depend_on_threshold() -> None:
     column = np.array([0.9] * 50 + [0.2] * 150)
-    results = [estimate(column, threshold, 200, probability=True) for threshold in (0.0, 0.5, 0.95)]
+    results = [estimate(column, threshold, 200, probability=True, widths=WIDTHS) for threshold in (0.0, 0.5, 0.95)]
     assert [200, 50, 0] == [result.relevant for result in results]
     assert 1 == len({(result.expected, result.low, result.high) for result in results})
-    assert results[2].description == "about 50 of 200 pages relevant (19-133), 0 at the threshold"
+    assert results[2].description == "about 50 of 200 pages relevant (12-100), 0 at the threshold"
 
 
 def test_estimate_named_pages_bound_interval() -> None:
-    """30 labels yes: low 40 exp(-.83 / 8.5) = 36.3, high 40 exp(.83 / 2.2) = 58.3; then 40 labels yes and no others."""
+    """30 labels yes: low 40 / 4^(1 / 8.5) = 34, high 40 * 2^(1 / 2.2) = 54.8; then 40 labels yes and no others."""
     column = np.array([1.0] * 30 + [0.6] * 10 + [0.0] * 160)
-    result = estimate(column, 0.5, 200, probability=True)
-    assert (36, 58, False) == (result.low, result.high, result.is_wide)
+    result = estimate(column, 0.5, 200, probability=True, widths=WIDTHS)
+    assert (34, 55, False) == (result.low, result.high, result.is_wide)
     column[30:40] = 1.0
-    assert 40 == estimate(column, 0.5, 200, probability=True).low
+    assert 40 == estimate(column, 0.5, 200, probability=True, widths=WIDTHS).low
 
 
 def test_estimate_without_probabilities_is_exact() -> None:

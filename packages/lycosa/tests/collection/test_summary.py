@@ -61,7 +61,7 @@ def test_summary_uses_current_relevance(directory: Path) -> None:
     log.close()
     summary = summarise(directory)
     assert [True, False, True, False] == summary.is_relevant
-    assert ("about 1 of 4 pages relevant (0-4), 2 at the threshold", 9) == (
+    assert ("about 1 of 4 pages relevant (0-3), 2 at the threshold", 9) == (
         summary.estimate.description,
         summary.requests,
     )

@@ -125,7 +125,13 @@ class CrawlProgress(ProgressDisplay):
     def summary_lines(self, engine: Engine) -> Iterator[Part]:
         tally, path = engine.tally, self.crawl.path
         probability = bool(tally.settings.get("probability", False))
-        found = estimate(engine.model_updates.relevances_now(), engine.judge.threshold, tally.pages, probability)
+        found = estimate(
+            engine.model_updates.relevances_now(),
+            engine.judge.threshold,
+            tally.pages,
+            probability,
+            engine.model_updates.count_widths,
+        )
         spent = f": {format_spending(tally.spent)}" if tally.wasted > 0 else ""
         yield f"{found.description}: harvest rate {tally.harvest:.1%}. {many(tally.requests, 'request')}{spent}."
         yield f"Ended: {engine.ending or 'interrupted'}."

@@ -1,9 +1,8 @@
 """Estimate of the number of relevant pages, and uncertainty sampling for labels.
 
-If the judge returns probabilities, the count of pages with .5 or more is an estimate. Its 90 % interval was measured on
-crawls of 17 sites: the logarithm of the true count is off by .68 + 30 / N in nine of ten crawls of N pages. Labels
-narrow it, and pages that people have named bound it from below. The threshold decides which pages are listed, not how
-many are relevant.
+If the judge returns probabilities, the count of pages with .5 or more is an estimate. The widths of its 90 % interval
+come with the last model update (`relevance_line.count_widths`). Labels narrow it, and pages that people have named
+bound it from below. The threshold decides which pages are listed, not how many are relevant.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from numpy.typing import NDArray
 from lycosa.core.types import START_RELEVANCE
 
 EVEN = 0.5  # probability from which a page counts as relevant
-WIDTH, EARLY_WIDTH = 0.68, 30.0  # half the width of the interval of log n: .68 + 30 / pages
-UNNAMED_WIDTH = 0.15  # more, if nobody has named a relevant page
+UNKNOWN_WIDTHS = 2.0, 1.2  # of the logarithm of the count, downwards and upwards, before the first model update
 YES_FOR_LOW, YES_FOR_HIGH = 4.0, 25.0  # labels yes that halve the width below and above the count
 WIDE = 3.0  # ratio of the bounds from which the interval is wide
 WIDE_HINT = "How many is not well known: answer ten questions to know better, with  lycosa label {}"
@@ -55,17 +53,23 @@ class Estimate:
         return {"relevant": self.relevant, "expected": self.expected, "low": self.low, "high": self.high}
 
 
-def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probability: bool) -> Estimate:
+def estimate(
+    relevances_now: NDArray[Any],
+    threshold: float,
+    pages: int,
+    probability: bool,
+    widths: tuple[float, float] = (0.0, 0.0),
+) -> Estimate:
     """Estimate the number of relevant pages; `relevances_now` excludes copies, `pages` includes them.
 
-    Of 300 pages a seed and 39 others are likely, so there are 1 + 39 e^-.78 to 1 + 39 e^.78; labels narrow that:
+    Of 300 pages a seed and 39 others are likely, so there are 1 + 39 e^-.8 to 1 + 39 e^.76; labels narrow that:
 
     >>> column = np.repeat([START_RELEVANCE, 0.6, 0.1], [1, 39, 260]).astype(np.float32)
-    >>> estimate(column, 0.5, 300, True).description
-    'about 40 of 300 pages relevant (19-86)'
+    >>> estimate(column, 0.5, 300, True, (0.8, 0.76)).description
+    'about 40 of 300 pages relevant (19-84)'
     >>> column[1:21] = 1.0
-    >>> estimate(column, 0.8, 300, True).description
-    'about 40 of 300 pages relevant (35-61), 21 at the threshold'
+    >>> estimate(column, 0.8, 300, True, (0.8, 0.76)).description
+    'about 40 of 300 pages relevant (35-60), 21 at the threshold'
     """
     relevant = int(np.count_nonzero(relevances_now >= threshold))
     if not probability or not len(relevances_now):
@@ -73,10 +77,10 @@ def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probabi
     expected = int(np.count_nonzero(relevances_now >= EVEN))
     yes = int(np.count_nonzero(relevances_now == 1.0))
     seeds = int(np.count_nonzero(relevances_now == np.float32(START_RELEVANCE)))
-    width = WIDTH + EARLY_WIDTH / len(relevances_now) + (0.0 if yes or seeds else UNNAMED_WIDTH)
+    below, above = widths if any(widths) else UNKNOWN_WIDTHS
     others = expected - seeds
-    low = seeds + max(yes, round(others * math.exp(-width / (1.0 + yes / YES_FOR_LOW))))
-    high = seeds + round(max(others, 0.5) * math.exp(width / (1.0 + yes / YES_FOR_HIGH)))
+    low = seeds + max(yes, round(others * math.exp(-below / (1.0 + yes / YES_FOR_LOW))))
+    high = seeds + round(max(others, 0.5) * math.exp(above / (1.0 + yes / YES_FOR_HIGH)))
     return Estimate(pages, relevant, low, min(high, len(relevances_now)), is_exact=False, expected=expected)
 
 

@@ -22,7 +22,7 @@ from lycosa.collection.crawl_directory import CrawlDirectory, check_threshold
 from lycosa.collection.estimate import Estimate, by_uncertainty, estimate
 from lycosa.collection.tracing import spellings
 from lycosa.collection.view import CrawlView
-from lycosa.core.assessor import is_waiting
+from lycosa.core.assessor import count_widths, is_waiting
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Judge, Learner
@@ -184,6 +184,7 @@ class _Rejudging:
         previous = collection.options
         has_changed = any(getattr(options, name) != getattr(previous, name) for name in (*TOPIC_OPTIONS, "judge"))
         self.sample_of = 0
+        self.count_widths = 0.0, 0.0
         if sample and has_changed and topic is None and len(rows) > 2 * sample:
             self.sample_of, rows = len(rows), rows[:: -(-len(rows) // sample)]
         self.seqs: list[int] = [row[0] for row in rows]
@@ -245,6 +246,7 @@ class _Rejudging:
             update.judge = name
             learner.adopt(update)
             self.new_events.append(update)
+        self.count_widths = count_widths(learner)
         return learner.threshold, learner.relevances_now()
 
     def _with_labels(self, topic: Judge) -> tuple[Learner, Learner]:
@@ -332,8 +334,14 @@ class _Rejudging:
         nearest = counted[by_uncertainty(relevances_now[counted], new_threshold, self.probability)]
         return JudgingResult(
             judge_name(self.options),
-            estimate(self.before[is_counted], previous, pages, self.collection.probability),
-            estimate(relevances_now[is_counted], new_threshold, pages, self.probability),
+            estimate(
+                self.before[is_counted],
+                previous,
+                pages,
+                self.collection.probability,
+                self.collection.view().count_widths,
+            ),
+            estimate(relevances_now[is_counted], new_threshold, pages, self.probability, self.count_widths),
             previous,
             new_threshold,
             len(gained),

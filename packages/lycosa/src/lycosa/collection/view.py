@@ -39,7 +39,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.state import State, StateMismatch, TextLines
 from lycosa.core.table import MAX_HOPS
-from lycosa.core.types import Event, Seed, Setting, Visit
+from lycosa.core.types import Event, ModelUpdate, Seed, Setting, Visit
 from lycosa.store.directory import CONFIG, Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.tokens import stems
@@ -49,7 +49,8 @@ EVENTS_PER_STEP = 200  # events added under one lock, about 30 ms
 MAX_TEXT_LENGTH = 500  # maximum length of a stored title or anchor
 Signature = tuple[int, ...]
 _CACHED = """
-    seq threshold probability languages _page_count _text _is_relevance_outdated _counted_topic _recount_position
+    seq threshold probability count_widths languages _page_count _text _is_relevance_outdated _counted_topic
+    _recount_position
 """.split()  # attributes stored in the cache on disk
 
 
@@ -111,6 +112,7 @@ class CrawlView:
         self._inode = 0
         self.threshold = 0.0
         self.probability = False
+        self.count_widths = 0.0, 0.0
         self.options: Options | None = None
         self.columns: dict[str, NDArray[Any]] = {name: np.zeros(0, dtype) for name, dtype in COLUMNS.items()}
         self.nodes: list[str] = []
@@ -299,6 +301,8 @@ class CrawlView:
             self._setting(event)
         else:  # a model update or a label
             self._is_relevance_outdated = True
+            if isinstance(event, ModelUpdate) and "widths" in event.data:
+                self.count_widths = float(event.data["widths"][0]), float(event.data["widths"][1])
 
     def _setting(self, event: Setting) -> None:
         if event.key == "threshold":
@@ -457,7 +461,7 @@ class CrawlView:
     def estimate(self, threshold: float | None = None) -> Estimate:
         relevances_now, counted, pages = self.first_versions()
         threshold = self.threshold if threshold is None else threshold
-        return estimate(relevances_now[counted], threshold, pages, self.probability)
+        return estimate(relevances_now[counted], threshold, pages, self.probability, self.count_widths)
 
     def hosts(self, threshold: float | None = None, relevant: NDArray[np.bool_] | None = None) -> list[HostTally]:
         """Return the hosts in first-seen order, with counts of relevant pages (or of those in the mask `relevant`)."""

@@ -219,6 +219,10 @@ class ModelUpdates:
         """Return the current relevance of all pages without duplicates; empty if the judge does not learn."""
         return np.zeros(0) if self.learner is None else self.learner.relevances_now()[self._counted()]
 
+    @property
+    def count_widths(self) -> tuple[float, float]:
+        return count_widths(self.judge)
+
     def _counted(self) -> NDArray[np.bool_]:
         return np.frombuffer(bytes(self._counts), np.bool_)  # a copy: bytearrays with exported buffers cannot grow
 
@@ -281,3 +285,11 @@ def is_waiting(judge: object) -> bool:
     while not hasattr(judge, "is_waiting") and hasattr(judge, "inner"):
         judge = judge.inner
     return bool(getattr(judge, "is_waiting", False))
+
+
+def count_widths(judge: object) -> tuple[float, float]:
+    """Return how far the log of the number of relevant pages may be off, downwards and upwards; zeros if unknown."""
+    while not hasattr(judge, "count_widths") and hasattr(judge, "inner"):
+        judge = judge.inner
+    low, high = getattr(judge, "count_widths", (0.0, 0.0))
+    return float(low), float(high)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lycosa.judges.probability.relevance_line import (
+    count_widths,
     expected_relevant,
     fit_regression,
     line_after_labels,
@@ -59,6 +60,14 @@ def test_expected_relevant_falls_along_crawl() -> None:
 def test_expected_relevant_is_at_most_nine_tenths() -> None:
     assert expected_relevant(np.zeros(0), 0.0, np.zeros(0), 0.0) == 0.0
     assert expected_relevant(np.array([2.0, 1.0]), 2.0, np.zeros(0), 0.0) <= 1.8
+
+
+def test_count_widths_by_hand() -> None:
+    """100 pages: .6 + 60 / 100; for a known page with 99 above it log 100 - 3.9 = .705, times 3 and .9, more."""
+    scores, worst = np.arange(1.0, 101.0), np.array([1.5])
+    assert count_widths(100, scores, np.array([100.0])) == pytest.approx((1.2, 1.16))
+    assert count_widths(100, scores, worst) == pytest.approx((1.2 + 3 * 0.7052, 1.16 + 0.9 * 0.7052), abs=1e-3)
+    assert count_widths(100, scores, np.zeros(0)) == pytest.approx((1.8, 1.36))
 
 
 def test_steady_line_without_earlier_update_is_unchanged() -> None:

@@ -281,6 +281,11 @@ class Probability:
         return ModelUpdate("", data, now)
 
     @property
+    def count_widths(self) -> tuple[float, float]:
+        """How far the logarithm of the number of relevant pages may be off; zeros before the first update."""
+        return (0.0, 0.0) if self._model is None else self._model.widths
+
+    @property
     def is_waiting(self) -> bool:
         """True while no model can be learned: no example, no label yes, and no page with a probability of .2.
 

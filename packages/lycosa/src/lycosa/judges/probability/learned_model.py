@@ -28,6 +28,7 @@ from lycosa.judges.probability.evidence import (
     directions,
 )
 from lycosa.judges.probability.relevance_line import (
+    count_widths,
     expected_relevant,
     fit_regression,
     line_after_labels,
@@ -78,6 +79,7 @@ class LearnedModel(NamedTuple):
     alone: Column  # likeness of each of these pages as if it had been left out
     anchor: Anchor  # of this model update
     last_anchor: Anchor  # of the update before, made from fewer pages
+    widths: tuple[float, float]  # how far the logarithm of the count may be off, downwards and upwards
     idf: Column
 
     @classmethod
@@ -92,7 +94,10 @@ class LearnedModel(NamedTuple):
             anchor, last_anchor = (
                 Anchor(int(data[name][0]), float(data[name][1])) for name in ("anchor", "last_anchor")
             )
-            numbers = np.concatenate([weights, alone, direction, mean, [level, line, likeness], anchor, last_anchor])
+            widths = float(data["widths"][0]), float(data["widths"][1])
+            numbers = np.concatenate(
+                [weights, alone, direction, mean, [level, line, likeness], anchor, last_anchor, widths]
+            )
             fits = len(slots) == len(weights) and len(rows) == len(alone)
             if not fits or len(direction) != DIMENSIONS or len(mean) != DIMENSIONS:
                 raise ValueError("its arrays have inconsistent lengths")
@@ -103,7 +108,7 @@ class LearnedModel(NamedTuple):
                 f"a model update of the judge in the log is damaged ({error}): restore the log from a backup"
             ) from error
         weight[slots] = weights
-        return cls(weight, direction, level, mean, line, likeness, rows, alone, anchor, last_anchor, idf)
+        return cls(weight, direction, level, mean, line, likeness, rows, alone, anchor, last_anchor, widths, idf)
 
     @classmethod
     def restored(cls, fields: Mapping[str, Any]) -> LearnedModel:
@@ -252,6 +257,7 @@ def learn_model(
         "line": 0.0,
         "anchor": (0, 0.0),
         "last_anchor": (0, 0.0),
+        "widths": (0.0, 0.0),
     }
     odds = np.zeros(pages.count)
     odds[firsts] = LearnedModel.of(data, idf).odds(pages, firsts)
@@ -331,7 +337,7 @@ def _line(
     own_probability: Callable[[Rows], Numbers],
     last: LearnedModel | None,
 ) -> dict[str, Any]:
-    """Return the threshold, and the anchors of this update and of the last one with fewer pages."""
+    """Return the threshold, the anchors of this update and of the last one with fewer pages, and the count's widths."""
     named_rows = np.concatenate([training.certain, training.starts])
     free = np.setdiff1d(np.flatnonzero(pages.is_first[: pages.count]), np.concatenate([named_rows, training.refused]))
     anchor = Anchor()
@@ -351,7 +357,8 @@ def _line(
     if len(labelled):
         is_yes = np.concatenate([np.ones(len(training.certain)), np.zeros(len(training.refused))])
         line = line_after_labels(line, odds[labelled], is_yes)
-    return {"line": line, "anchor": (pages.count, above), "last_anchor": tuple(anchor)}
+    widths = count_widths(len(free), odds[free], known)
+    return {"line": line, "anchor": (pages.count, above), "last_anchor": tuple(anchor), "widths": widths}
 
 
 def _surely(probability: Numbers) -> Numbers:
