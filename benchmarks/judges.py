@@ -1,9 +1,10 @@
 """Quality of the judge's decisions in crawls of recorded webs with labels, and of the count of relevant pages.
 
-    python benchmarks/judges.py FOLDER... [--crawls 8] [--part 0/2] [--pages 300] [--growth] [--labels]
+    python benchmarks/judges.py FOLDER... [--crawls 8] [--skip 18] [--pages 300] [--growth] [--labels]
 
 FOLDER has files NAME.warc.gz with labels in NAME.labels.tsv (columns url and label). Topics are labels with 20 to 400
-pages, told by their names and three seeds drawn by a checksum of the name; `--crawls` limits them per web. Crawls have
+pages, told by their names and three seeds drawn by a checksum of the name; `--crawls` limits them per web, and
+`--skip 18` leaves out those that the judge was developed on. Crawls have
 the default judge and strategy. Seeds do not count. All figures are means over webs, so that no web counts more.
 
     F1, best                of the pages called relevant; with the best threshold for each crawl
@@ -192,12 +193,11 @@ async def crawl(web: Recorded, crawled: Crawled, budget: int, steps: Any = ()) -
     return rows or [crawled.measure()]
 
 
-def crawls(web: str, recorded: Recorded, labels: Path, most: int, part: tuple[int, int]) -> Iterator[Crawled]:
+def crawls(web: str, recorded: Recorded, labels: Path, most: int, skip: int) -> Iterator[Crawled]:
     chosen = topics(labels, recorded.pages)
-    for number, (topic, members) in enumerate(list(chosen.items())[:most]):
-        if number % part[1] == part[0]:
-            chance = np.random.default_rng(zlib.crc32(topic.encode()))
-            yield Crawled(web, topic, members, [str(url) for url in chance.permutation(sorted(members))[:SEEDS]])
+    for topic, members in list(chosen.items())[skip : skip + most]:
+        chance = np.random.default_rng(zlib.crc32(topic.encode()))
+        yield Crawled(web, topic, members, [str(url) for url in chance.permutation(sorted(members))[:SEEDS]])
 
 
 def over_webs(rows: list[dict[str, Any]], name: str) -> float:
@@ -250,13 +250,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, help="folders with WARC files and their labels")
     parser.add_argument("--crawls", type=int, default=8, help="maximum number of topics per web")
-    parser.add_argument("--part", default="0/1", help="every nth topic only: 0/2 and 1/2 are the halves")
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first topics of each web")
     parser.add_argument("--pages", type=int, default=300)
     parser.add_argument("--webs", help="only these, separated by commas")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--labels", action="store_true")
     given = parser.parse_args()
-    number, of = map(int, given.part.split("/"))
     rows, steps = [], []
     changes: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for labels in sorted(path for folder in given.folders for path in folder.glob("*.labels.tsv")):
@@ -269,7 +268,7 @@ def main() -> None:
         if given.webs and web not in given.webs.split(","):
             continue
         recorded = read(archive)
-        for crawled in crawls(web, recorded, labels, given.crawls, (number, of)):
+        for crawled in crawls(web, recorded, labels, given.crawls, given.skip):
             try:
                 *some, last = asyncio.run(
                     crawl(recorded, crawled, 400 if given.growth else given.pages, STEPS if given.growth else ())

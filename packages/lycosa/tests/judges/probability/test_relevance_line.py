@@ -13,6 +13,7 @@ from lycosa.judges.probability.relevance_line import (
     line_for_count,
     sigmoid,
     steady_line,
+    upper_cluster_size,
 )
 
 
@@ -68,6 +69,22 @@ def test_count_widths_by_hand() -> None:
     assert count_widths(100, scores, np.array([100.0])) == pytest.approx((1.2, 1.16))
     assert count_widths(100, scores, worst) == pytest.approx((1.2 + 3 * 0.7052, 1.16 + 0.9 * 0.7052), abs=1e-3)
     assert count_widths(100, scores, np.zeros(0)) == pytest.approx((1.8, 1.36))
+
+
+def test_upper_cluster_size_is_zero_for_single_cluster() -> None:
+    chance = np.random.default_rng(1)
+    assert upper_cluster_size(chance.normal(0, 1, 300)) == 0
+    assert upper_cluster_size(np.array([1.0, 2.0])) == 0
+    assert upper_cluster_size(np.concatenate([chance.normal(0, 1, 300), [-80.0, -70.0, -90.0]])) == 0
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_upper_cluster_size_of_two_clusters(share: float) -> None:
+    chance = np.random.default_rng(2)
+    upper = int(400 * share)
+    scores = np.concatenate([chance.normal(2, 1, upper), chance.normal(-4, 1, 400 - upper)])
+    assert upper_cluster_size(scores) == pytest.approx(upper, abs=4)
+    assert expected_relevant(scores, 10.0, np.zeros(0), 0.0) == pytest.approx(upper, rel=0.4)
 
 
 def test_steady_line_without_earlier_update_is_unchanged() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_ROUNDS = 60
 SPREAD = 1.5  # standard deviation of the threshold, in log odds, before there are labels
 ENOUGH_LABELS = 6.0  # one more than the labels of each kind from which they are believed fully
 STEP, EARLY_STEP = 0.1, 15.0  # of the logarithm of a count: how far an update may change it, and 15 / N more
@@ -35,7 +36,8 @@ def expected_relevant(scores: Scores, own_count: float, known: Scores, head: flo
 
         log n = .84 + .32 log N + .175 log(own_count + .3) - .81 t - 6 / (N + 5)  [ - .84 + .19 r + .6 head ]
 
-    where the part in brackets needs known pages.
+    where the part in brackets needs known pages. If the scores form two clusters, the logarithm of the upper one's size
+    counts three times as much.
 
     >>> falling = np.linspace(2.0, -2.0, 300)
     >>> few, many = np.array([1.99]), np.array([0.0])
@@ -51,6 +53,8 @@ def expected_relevant(scores: Scores, own_count: float, known: Scores, head: flo
     n -= 6.0 / (len(scores) + 5.0)
     if len(known):
         n += 0.19 * mean_log_rank(scores, known) + 0.6 * head - 0.84
+    if upper := upper_cluster_size(scores):
+        n = 0.75 * math.log(upper) + 0.25 * n
     return min(math.exp(n), 0.9 * len(scores))
 
 
@@ -74,6 +78,47 @@ def count_widths(pages: int, scores: Scores, known: Scores) -> tuple[float, floa
 def mean_log_rank(scores: Scores, known: Scores) -> float:
     """Return the mean of log(1 + number of scores above each known one)."""
     return float(np.log1p(len(scores) - np.searchsorted(np.sort(scores), known, "right")).mean())
+
+
+def upper_cluster_size(scores: Scores) -> int:
+    """Return the number of pages in the upper of two clusters; 0 if the scores do not form two clusters.
+
+    Two normal distributions are fitted by expectation maximisation, starting from the split that separates the scores
+    best (Otsu 1979). Scores far below the others are raised to the second percentile, so that a few such pages do not
+    form a cluster. Two clusters count if their distance is 2.5 times their width (Ashman et al. 1994), if they explain
+    the scores better than one by .13 in log likelihood per page, and if the upper one has 8 pages and at most 60 % of
+    them. In half of such crawls the count is right within 1.4.
+
+    >>> chance = np.random.default_rng(0)
+    >>> upper_cluster_size(np.concatenate([chance.normal(-5, 1, 200), chance.normal(1, 1, 50)]))
+    49
+    >>> upper_cluster_size(chance.normal(-5, 1, 250))
+    0
+    """
+    n = len(scores)
+    if n < 32:
+        return 0
+    x = np.sort(np.maximum(scores, np.quantile(scores, 0.02)).astype(np.float64))
+    below, sums = np.arange(1, n), np.cumsum(x)
+    lower, upper = sums[:-1] / below, (sums[-1] - sums[:-1]) / (n - below)
+    share = np.zeros(n)
+    share[1 + int(np.argmax(below * (n - below) * (upper - lower) ** 2)) :] = 1.0
+    for _ in range(_ROUNDS):
+        high = float(share.sum())
+        if not 2.0 < high < n - 2.0:
+            return 0
+        m1, m0 = float(share @ x) / high, float((1.0 - share) @ x) / (n - high)
+        v1 = max(float(share @ (x - m1) ** 2) / high, 0.05)
+        v0 = max(float((1.0 - share) @ (x - m0) ** 2) / (n - high), 0.05)
+        log1 = math.log(high / n) - 0.5 * math.log(v1) - (x - m1) ** 2 / (2.0 * v1)
+        log0 = math.log(1.0 - high / n) - 0.5 * math.log(v0) - (x - m0) ** 2 / (2.0 * v0)
+        share = sigmoid(log1 - log0)
+    spread = max(float(x.var()), 1e-9)
+    alone = -0.5 * math.log(spread) - (x - x.mean()) ** 2 / (2.0 * spread)
+    gain = float((np.logaddexp(log1, log0) - alone).mean())
+    count = int(np.count_nonzero(share >= 0.5))
+    apart = math.sqrt(2.0) * (m1 - m0) / math.sqrt(v0 + v1)
+    return count if apart >= 2.5 and gain >= 0.13 and 8 <= count <= 0.6 * n else 0
 
 
 def line_for_count(scores: Scores, count: float) -> float:
