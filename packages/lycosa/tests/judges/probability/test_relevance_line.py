@@ -64,11 +64,11 @@ def test_expected_relevant_is_at_most_nine_tenths() -> None:
 
 
 def test_count_widths_by_hand() -> None:
-    """100 pages: .6 + 60 / 100; for a known page with 99 above it log 100 - 3.9 = .705, times 3 and .9, more."""
+    """100 pages: .8 + 60 / 100; for a known page with 99 above it log 100 - 3.9 = .705, times 3 and .9, more."""
     scores, worst = np.arange(1.0, 101.0), np.array([1.5])
-    assert count_widths(100, scores, np.array([100.0])) == pytest.approx((1.2, 1.16))
-    assert count_widths(100, scores, worst) == pytest.approx((1.2 + 3 * 0.7052, 1.16 + 0.9 * 0.7052), abs=1e-3)
-    assert count_widths(100, scores, np.zeros(0)) == pytest.approx((1.8, 1.36))
+    assert count_widths(100, scores, np.array([100.0])) == pytest.approx((1.4, 1.36))
+    assert count_widths(100, scores, worst) == pytest.approx((1.4 + 3 * 0.7052, 1.36 + 0.9 * 0.7052), abs=1e-3)
+    assert count_widths(100, scores, np.zeros(0)) == pytest.approx((2.0, 1.56))
 
 
 def test_upper_cluster_size_is_zero_for_single_cluster() -> None:
