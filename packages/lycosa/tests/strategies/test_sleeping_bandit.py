@@ -82,6 +82,11 @@ def test_join_beyond_max_groups_takes_nearest(monkeypatch: pytest.MonkeyPatch) -
     assert [0, 1, 1] == [groups.join(path) for path in ("html a", "body div b", "body div c")]
 
 
+def test_priority_before_first_request_is_0() -> None:
+    table = Table()
+    assert [0.0] == SleepingBandit().priority(np.array([table.add("a", 0)]), table).tolist()
+
+
 def test_upper_bounds_by_hand() -> None:
     """The upper bound is mean reward + 2.83 sqrt(log t / n), where t = 4 after the seed and three pages.
 
