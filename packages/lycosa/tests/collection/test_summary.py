@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from input_errors import raises_input_error
-from lycosa.collection.summary import Summary, summarise
+from lycosa.collection.summary import SeedRoles, Summary, summarise
 from lycosa.core.options import Options
 from lycosa.core.types import Label, Seed, Setting, Visit
 from lycosa.store.directory import CONFIG
@@ -67,6 +67,19 @@ def test_summary_uses_current_relevance(directory: Path) -> None:
     )
     assert 1 == summarise(directory, threshold=0.5).relevant
     assert ["One", "Three", "Two"] == [page["title"] for page in summary.best]
+
+
+@pytest.mark.parametrize(
+    ("examples", "portals", "expected"),
+    [
+        (0, [], ""),
+        (1, [], "Seeds: 1 taken as an example of the topic."),
+        (3, ["http://a.test/"], "Seeds: 3 taken as examples of the topic; not taken as examples: http://a.test/."),
+        (0, ["http://a.test/", "http://b.test/"], "Seeds: not taken as examples: http://a.test/ and 1 more."),
+    ],
+)
+def test_seed_roles_description(examples: int, portals: list[str], expected: str) -> None:
+    assert expected == SeedRoles(examples, portals).description
 
 
 def test_summary_lists_best_pages(directory: Path) -> None:

@@ -49,7 +49,8 @@ class SeedRoles:
     @property
     def description(self) -> str:
         """Describe the roles in a line; "" without seeds."""
-        parts = [f"{self.examples:,} taken as examples of the topic"] if self.examples else []
+        examples = "an example" if self.examples == 1 else "examples"
+        parts = [f"{self.examples:,} taken as {examples} of the topic"] if self.examples else []
         if self.portals:
             more = f" and {len(self.portals) - 1:,} more" if len(self.portals) > 1 else ""
             parts.append(f"not taken as examples: {self.portals[0]}{more}")
