@@ -149,10 +149,12 @@ async def crawled(directory: Path, port: int, budget: int) -> Walk:
 
 
 async def revisited(directory: Path, port: int) -> Walk:
-    """Revisit all pages of a directory; return the median walk of those that changed."""
+    """Revisit all pages of a directory, relevant or not; return the median walk of those that changed."""
     time = asyncio.get_running_loop().time
     async with Server(ChangedWeb(traps=()), port=port, record=False):
-        return await median(lycosa.refresh(directory, everything=True, clock=lambda: START + DAY + time()))
+        return await median(
+            lycosa.refresh(directory, everything=True, watch_all=True, clock=lambda: START + DAY + time())
+        )
 
 
 async def median(crawl: lycosa.Crawl) -> Walk:
