@@ -132,7 +132,7 @@ def draw_the_line(page: Any) -> None:
         page.wait_for_url(re.compile(r"#results$"))
         expect(page.locator("#threshold-range")).to_have_value(value)
     page.unroute_all()
-    many = estimate.inner_text().split()[1]
+    many = re.findall(r"(\d+) at the threshold", estimate.inner_text())[0]
     expect(page.locator("#interest-note")).to_contain_text(f"{many} relevant", timeout=PATIENCE)
     page.get_by_text("Label the least certain pages").click()
     page.locator(".unsure-pages li .verdict-yes").first.wait_for()

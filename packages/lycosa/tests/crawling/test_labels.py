@@ -9,7 +9,7 @@ import lycosa
 from learning_judge import Learning
 from lycosa.cli.judge_command import keep_labels
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.summary import summarise
+from lycosa.collection.summary import seed_roles, summarise
 from lycosa.core.protocols import Judge, Space
 from lycosa.core.types import Label, Links, ModelUpdate, Page, Task, Visit
 from lycosa.crawling import Crawl
@@ -154,3 +154,19 @@ def test_judge_without_update_is_still_untrained_after_resume(tmp_path: Path) ->
         results.append([event.node if isinstance(event, Visit) else "model_update" for event in events])
     assert results[0] == results[1]
     assert results[0].index("model_update") == 50
+
+
+@pytest.mark.parametrize(("count", "examples"), [(2, 2), (21, 0)])
+def test_seeds_of_long_list_are_no_examples(tmp_path: Path, count: int, examples: int) -> None:
+    seeds = [str(number) for number in range(count)]
+    list(lycosa.crawl("coral reef", seeds, space=Elsewhere(), out=tmp_path / "c", budget=count, concurrency=1))
+    with CrawlDirectory(tmp_path / "c") as collection:
+        roles = seed_roles(collection)
+    assert (examples, count - examples) == (roles.examples, len(roles.portals))
+
+
+def test_portals_are_no_examples(tmp_path: Path) -> None:
+    crawl = lycosa.crawl("coral reef", ["0"], portals=["1"], space=Elsewhere(), out=tmp_path / "c", budget=2)
+    list(crawl)
+    with CrawlDirectory(tmp_path / "c") as collection:
+        assert (1, ["1"]) == (seed_roles(collection).examples, seed_roles(collection).portals)

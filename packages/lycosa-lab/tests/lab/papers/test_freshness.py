@@ -53,7 +53,7 @@ def test_findings_automatic_is_not_behind(found: tuple[Findings, Path, Freshness
     trials = [RevisitTrial(world, name, 3600.0 * size.hours[0]) for world in worlds for name in SCHEDULES]
     runs = Runs({trial: run_revisit_trial(trial, out) for trial in trials})  # cached
     mean = {name: runs.interval(name, trials[0].every).mean for name in SCHEDULES}
-    slack = 0.02  # smaller differences are noise with a single web
+    slack = 0.03  # smaller differences are noise with a single web
     assert mean["automatic"] >= mean["fixed"] - slack, mean
     for trial, one in runs.by_trial.items():
         most = one.watched * trial.world.days * DAY / trial.every

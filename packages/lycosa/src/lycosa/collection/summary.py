@@ -61,14 +61,13 @@ def seed_roles(collection: CrawlDirectory) -> SeedRoles:
     roles, view = SeedRoles(), collection.view()
     if not view.probability:
         return roles
+    relevances = view.column("first_relevance")[view.column("crawled")]
+    roles.examples = int(np.count_nonzero(relevances == np.float32(START_RELEVANCE)))  # seeds or what they redirect to
     for seed in collection.log.events("kind = 'seed'"):
         assert isinstance(seed, Seed)
-        if (page := view.page(seed.node)) is None:
-            continue
-        if page.relevance in (np.float32(START_RELEVANCE), 1.0):
-            roles.examples += 1
-        else:
-            roles.portals.append(seed.node)
+        if (page := view.page(seed.node)) is not None and page.relevance != np.float32(START_RELEVANCE):
+            roles.examples += page.relevance == 1.0  # labelled yes
+            roles.portals += [seed.node] * (page.relevance != 1.0)
     return roles
 
 

@@ -23,7 +23,7 @@ from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.crawl_files import CrawlFiles, restore_snapshot
 from lycosa.crawling.page_assets import PageAssets
 from lycosa.crawling.request import CrawlRequest
-from lycosa.crawling.seeds import SEARCHES_SETTING, SeedSearch, ask_engines, read_seeds
+from lycosa.crawling.seeds import SEARCHES_SETTING, Seeds, SeedSearch, ask_engines, read_seeds
 from lycosa.judges.base import LanguageJudge, set_facets, with_labels
 from lycosa.judges.examples import learn_examples
 from lycosa.judges.factory import fingerprint, judge_name, read_terms
@@ -96,6 +96,9 @@ def _engine(request: CrawlRequest, files: CrawlFiles, topic_terms: dict[str, Any
     return engine, probability
 
 
+MAX_EXAMPLES = 20  # seeds up to which each is taken as an example
+
+
 @dataclass
 class Assembly:
     """The parts of a crawl before it runs: files, engine, learned terms and events to record."""
@@ -118,19 +121,9 @@ class Assembly:
         seeds = request.seeds
         if request.resuming:
             seeds = read_seeds(request.options, engine.space, request.notes, files=not engine.table.is_seed.any())
-        nodes: dict[str, Kind] = {**seeds.nodes}
-        # Nobody has seen the results of a search engine, so they are no examples.
-        portals = seeds.portals.union(node for node in self.searched if node not in nodes)
-        for node in self.searched:
-            nodes.setdefault(node, "page")
-        nodes = {node: kind for node, kind in nodes.items() if engine.owns(node)}
         now = request.clock()
         # Seeds first, because sitemaps in a robots.txt only count if the host has a seed.
-        news: list[Event] = [
-            Seed(node, now, kind, {"portal": True} if node in portals else {})
-            for node, kind in nodes.items()
-            if self._is_new(node)
-        ]
+        news = self._new_seeds(seeds, now)
         news += [*self.news, Setting("threshold", engine.judge.threshold, now)]
         if request.is_watch:
             news.append(Setting("watched", True, now))
@@ -184,6 +177,23 @@ class Assembly:
         await request.discard_parts()
         self.engine, self.probability = _engine(request, self.files, self.topic_terms)
         return 0
+
+    def _new_seeds(self, seeds: Seeds, now: float) -> list[Event]:
+        """Return the seeds that the crawl does not know yet.
+
+        Results of a search engine and long lists are no examples: nobody has looked at each of their pages.
+        """
+        nodes: dict[str, Kind] = {**seeds.nodes}
+        portals = seeds.portals.union(node for node in self.searched if node not in nodes)
+        if len(nodes) > MAX_EXAMPLES:
+            portals.update(nodes)
+        for node in self.searched:
+            nodes.setdefault(node, "page")
+        return [
+            Seed(node, now, kind, {"portal": True} if node in portals else {})
+            for node, kind in nodes.items()
+            if self.engine.owns(node) and self._is_new(node)
+        ]
 
     def _is_new(self, node: str) -> bool:
         table = self.engine.table
