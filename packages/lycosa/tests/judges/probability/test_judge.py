@@ -276,6 +276,7 @@ def test_start_pages_that_only_lead_on_are_no_examples(seed: Seed) -> None:
         ("http://a.test/list", 20, 50, False),
         ("http://a.test/find?q=coral", 0, 900, True),
         ("http://a.test/find?id=coral", 0, 900, False),
+        ("http://[a", 20, 9, False),
     ],
 )
 def test_is_portal_by_links_words_and_address(node: str, links: int, words: int, expected: bool) -> None:

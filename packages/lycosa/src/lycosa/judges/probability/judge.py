@@ -442,7 +442,10 @@ def is_portal(node: str, links: Sequence[str], words: int) -> bool:
     >>> is_portal("http://a.test/reefs", [f"http://a.test/{n}" for n in range(30)], words=600)
     False
     """
-    parts = urlsplit(node)
+    try:
+        parts = urlsplit(node)
+    except ValueError:  # a node of a space without URLs
+        return False
     if SEARCH_PARAMETERS.intersection(parse_qs(parts.query)):
         return True
     count = len(set(links))
