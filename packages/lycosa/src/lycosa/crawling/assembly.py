@@ -181,7 +181,7 @@ class Assembly:
     def _new_seeds(self, seeds: Seeds, now: float) -> list[Event]:
         """Return the seeds that the crawl does not know yet.
 
-        Results of a search engine and long lists are no examples: nobody has looked at each of their pages.
+        Results of a search engine and long lists are no examples, as their pages were not chosen one by one.
         """
         nodes: dict[str, Kind] = {**seeds.nodes}
         portals = seeds.portals.union(node for node in self.searched if node not in nodes)
