@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.collection.estimate import by_uncertainty, estimate
+from lycosa.collection.estimate import by_uncertainty, estimate, read_widths
 
 WIDTHS = math.log(4.0), math.log(2.0)
 
@@ -38,6 +38,16 @@ def test_estimate_named_pages_bound_interval() -> None:
     assert (34, 55, False) == (result.low, result.high, result.is_wide)
     column[30:40] = 1.0
     assert 40 == estimate(column, 0.5, 200, probability=True, widths=WIDTHS).low
+
+
+@pytest.mark.parametrize("stored", [None, "ab", [1.0], [1.0, "x"], {"a": 1, "b": 2}])
+def test_read_widths_ignores_damaged_values(stored: object) -> None:
+    assert (0.0, 0.0) == read_widths(stored)
+
+
+def test_estimate_with_huge_widths_stays_within_pages() -> None:
+    result = estimate(np.full(30, 0.6), 0.5, 30, probability=True, widths=(1e9, float("inf")))
+    assert (0, 30) == (result.low, result.high)
 
 
 def test_estimate_without_probabilities_is_exact() -> None:

@@ -165,6 +165,13 @@ def test_seeds_of_long_list_are_no_examples(tmp_path: Path, count: int, examples
     assert (examples, count - examples) == (roles.examples, len(roles.portals))
 
 
+def test_portals_do_not_make_list_of_seeds_long(tmp_path: Path) -> None:
+    portals = [str(number) for number in range(1, 30)]
+    list(lycosa.crawl("coral reef", ["0"], portals=portals, space=Elsewhere(), out=tmp_path / "c", budget=5))
+    with CrawlDirectory(tmp_path / "c") as collection:
+        assert 1 == seed_roles(collection).examples
+
+
 def test_portals_are_no_examples(tmp_path: Path) -> None:
     crawl = lycosa.crawl("coral reef", ["0"], portals=["1"], space=Elsewhere(), out=tmp_path / "c", budget=2)
     list(crawl)

@@ -19,6 +19,7 @@ from lycosa.core.types import START_RELEVANCE
 
 EVEN = 0.5  # probability from which a page counts as relevant
 UNKNOWN_WIDTHS = 2.0, 1.2  # of the logarithm of the count, downwards and upwards, before the first model update
+MAX_WIDTH = 20.0
 YES_FOR_LOW, YES_FOR_HIGH = 4.0, 25.0  # labels yes that halve the width below and above the count
 WIDE = 3.0  # ratio of the bounds from which the interval is wide
 WIDE_HINT = "How many is not well known: answer ten questions to know better, with  lycosa label {}"
@@ -53,6 +54,18 @@ class Estimate:
         return {"relevant": self.relevant, "expected": self.expected, "low": self.low, "high": self.high}
 
 
+def read_widths(stored: object) -> tuple[float, float]:
+    """Return the widths in a model update, which is not trusted; zeros if there are none.
+
+    >>> read_widths([0.8, 0.76]), read_widths(None), read_widths([1e9, float("nan")])
+    ((0.8, 0.76), (0.0, 0.0), (20.0, 0.0))
+    """
+    if not isinstance(stored, list | tuple) or len(stored) != 2 or not all(isinstance(x, int | float) for x in stored):
+        return 0.0, 0.0
+    below, above = (float(min(max(0.0, width), MAX_WIDTH)) for width in stored)
+    return below, above
+
+
 def estimate(
     relevances_now: NDArray[Any],
     threshold: float,
@@ -77,6 +90,7 @@ def estimate(
     expected = int(np.count_nonzero(relevances_now >= EVEN))
     yes = int(np.count_nonzero(relevances_now == 1.0))
     seeds = int(np.count_nonzero(relevances_now == np.float32(START_RELEVANCE)))
+    widths = read_widths(widths)
     below, above = widths if any(widths) else UNKNOWN_WIDTHS
     others = expected - seeds
     low = seeds + max(yes, round(others * math.exp(-below / (1.0 + yes / YES_FOR_LOW))))

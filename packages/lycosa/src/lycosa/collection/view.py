@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection import shelf
-from lycosa.collection.estimate import Estimate, estimate
+from lycosa.collection.estimate import Estimate, estimate, read_widths
 from lycosa.collection.link_graph import PAGE, REDIRECT, SITEMAP, CrawlGraph
 from lycosa.collection.page_rows import COLUMNS, PageFate, PageRow
 from lycosa.collection.search_text import clean
@@ -301,8 +301,8 @@ class CrawlView:
             self._setting(event)
         else:  # a model update or a label
             self._is_relevance_outdated = True
-            if isinstance(event, ModelUpdate) and "widths" in event.data:
-                self.count_widths = float(event.data["widths"][0]), float(event.data["widths"][1])
+            if isinstance(event, ModelUpdate):
+                self.count_widths = read_widths(event.data.get("widths"))
 
     def _setting(self, event: Setting) -> None:
         if event.key == "threshold":

@@ -185,7 +185,7 @@ class Assembly:
         """
         nodes: dict[str, Kind] = {**seeds.nodes}
         portals = seeds.portals.union(node for node in self.searched if node not in nodes)
-        if len(nodes) > MAX_EXAMPLES:
+        if sum(kind == "page" and node not in portals for node, kind in nodes.items()) > MAX_EXAMPLES:
             portals.update(nodes)
         for node in self.searched:
             nodes.setdefault(node, "page")

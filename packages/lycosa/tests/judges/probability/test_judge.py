@@ -283,6 +283,19 @@ def test_is_portal_by_links_words_and_address(node: str, links: int, words: int,
     assert expected == is_portal(node, [f"http://b.test/{number}" for number in range(links)], words)
 
 
+def test_relevance_of_1_belongs_to_labels() -> None:
+    """However certain the judge is, it leaves out the number that readers take for a label yes."""
+    crawl = JudgedCrawl(Probability("coral reef"))
+    crawl.start("http://a.test/sea/0")
+    crawl.visit_mixed()
+    update = crawl.judge.next_update(0.0, force=True)
+    assert update is not None
+    crawl.judge.adopt(ModelUpdate("", {**update.data, "line": -1000.0}))
+    crawl.visit(page("http://a.test/next", SEA, 78))
+    assert 0.999 < max(crawl.relevances().values()) < 1.0
+    assert 0.999 < crawl.relevances()["http://a.test/next"] < 1.0
+
+
 def test_labels_in_any_order_give_same_relevances() -> None:
     results = []
     for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1], [3, 1, 4, 0, 2, 0, 1, 2, 3, 4]):

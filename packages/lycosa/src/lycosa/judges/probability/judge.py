@@ -56,6 +56,7 @@ ANSWER_NAMES = {
 }
 ENOUGH_FOR_WEIGHT = 20  # labels from which each has its full weight
 SEARCH_PARAMETERS = frozenset(("q", "query", "search", "s", "keyword", "keywords"))
+MAX_PROBABILITY = 1.0 - 2.0**-20  # a relevance of 1 is a label yes
 EVIDENCE_VERSION = 3  # model updates based on older evidence are incompatible
 Column = NDArray[np.float32]
 
@@ -216,7 +217,8 @@ class Probability:
             odds += self._nearness(page.vector) + _stuffing(page.quality)
         else:
             odds = self._model.odds_of(page) - self._model.line
-        return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -MAX_LOG_ODDS), MAX_LOG_ODDS)))))
+        probability = 1.0 / (1.0 + math.exp(-min(max(odds, -MAX_LOG_ODDS), MAX_LOG_ODDS)))
+        return float(np.float32(min(probability, MAX_PROBABILITY)))
 
     def _nearness(self, vector: NDArray[np.int8]) -> float:
         return 0.0 if self._mean_example is None else float(nearness_odds(vector[None], self._mean_example)[0])
@@ -310,7 +312,7 @@ class Probability:
         self._next_update = max(FIRST_UPDATE, math.ceil(GROWTH * pages.first_count))
         self._rows_judged_again = pages.count
         odds = self._model.odds(pages, np.arange(pages.count)) - np.float32(self._model.line)
-        probability = sigmoid(odds.astype(np.float64))
+        probability = np.minimum(sigmoid(odds.astype(np.float64)), MAX_PROBABILITY)
         pages.relevance_now[: pages.count] = np.where(pages.has_features[: pages.count], probability, 0.0)
         self._apply_known()
 
