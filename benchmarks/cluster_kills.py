@@ -119,7 +119,7 @@ def check(out: Path, shards: int, server: Server) -> dict[str, Any]:
     own: Counter[str] = Counter()
     for number in range(shards):
         log = SqliteLog(shard_path(out, number) / NAME, readonly=True)
-        own.update(node for (node,) in log.rows("node", "kind = 'page' AND outcome = 'ok'"))
+        own.update(node for (node,) in log.rows("url", "kind = 'page' AND outcome = 'ok'"))
         log.close()
     merged, missing = Counter[str](), 0
     log = SqliteLog(out / NAME, readonly=True)

@@ -69,7 +69,7 @@ def prepare(data: Path, crawl: Path) -> tuple[str, str, dict[str, str]]:
     (own,) = (path.parent for path in data.rglob(f"*{crawl_id}*/{NAME}"))
     shutil.rmtree(own)
     shutil.copytree(crawl, own, copy_function=os.link)
-    for name in (NAME, "snapshot", "view"):  # files that the server writes to must not be shared
+    for name in (NAME, "snapshot"):  # files that the server writes to must not be shared
         if (own / name).is_file():
             (own / name).unlink()
             shutil.copy2(crawl / name, own / name)

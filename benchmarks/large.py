@@ -118,7 +118,7 @@ async def crawl(given: argparse.Namespace) -> None:
             costs = [round(1000 * spent / given.every, 2) for spent in (now - cpu - made_up, made_up)]
             engine = crawling.engine
             assert engine is not None
-            log = megabytes(given.directory, "log.sqlite*")
+            log = megabytes(given.directory, "crawl.sqlite*")
             archive = megabytes(given.directory, "archive/*")
             row = engine.tally.pages, *costs, *memory(), len(engine.table), round(log), round(archive)
             print(*row, sep=", ", flush=True)

@@ -29,7 +29,6 @@ from pathlib import Path
 
 import lycosa.cli  # noqa: F401 - before numpy: one thread for its libraries, as in every crawl of the command line
 from lycosa.core.types import Visit
-from lycosa.store.codec import encode_visit
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
@@ -41,7 +40,7 @@ AT_ONCE = 2_000
 
 def make(directory: Path, base: Path, pages: int) -> None:
     """Create a crawl of `pages` pages: another one, and copies of it under other names."""
-    shutil.copytree(base, directory, ignore=shutil.ignore_patterns("snapshot", "view", "search.*", "*-shm"))
+    shutil.copytree(base, directory, ignore=shutil.ignore_patterns("snapshot", "search.*", "*-shm"))
     opened = Directory.open(directory)
     with closing(opened), closing(opened.log()) as log:
         archive = opened.archive(log, "Lycosa", 1_000_000_000)
@@ -69,7 +68,7 @@ def make(directory: Path, base: Path, pages: int) -> None:
 def _put(log: SqliteLog, batch: list[tuple[int, Visit]]) -> None:
     with log.batch():
         for seq, visit in batch:
-            log.put(seq, visit, encode_visit(visit), visit.updated_relevance)
+            log.put(seq, visit)
     batch.clear()
 
 
@@ -81,6 +80,7 @@ def _renamed(visit: Visit, copy: int, versions: Versions, archive: object, visit
         return url.replace(".localhost", f"-c{copy}.localhost", 1)
 
     visit.node, visit.origin, visit.same_as = name(visit.node), name(visit.origin), name(visit.same_as)
+    visit.parent = name(visit.parent)
     visit.links.urls = [name(url) for url in visit.links.urls]
     visit.pick += copy * visits
     visit.started += copy

@@ -20,7 +20,7 @@ from lycosa.core.engine import RECALL, Engine
 from lycosa.core.protocols import TrapFilter
 from lycosa.core.spilled_rows import ROW, SpilledRows
 from lycosa.core.table import Table
-from lycosa.core.types import InboundLinks, Links, Seed, Setting, Visit
+from lycosa.core.types import InboundLinks, LinkBatch, Links, Seed, Setting, Visit
 from lycosa.crawling import Crawl
 from lycosa.crawling.crawl_files import SPILLED
 from lycosa.explaining import Reasons
@@ -250,7 +250,7 @@ def make_engine(trap_filter: TrapFilter) -> Engine:
 def fold_inbound(engine: Engine, number: int, ends: Iterable[object]) -> SpilledRows:
     links = Links.to(*(f"http://b{number}.test/{end}" for end in ends))
     visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
-    engine.add_events_from_shards([InboundLinks(1, number, visit)])
+    engine.add_events_from_shards([LinkBatch([InboundLinks(1, number, visit)])])
     assert isinstance(engine.spilled, SpilledRows)
     return engine.spilled
 

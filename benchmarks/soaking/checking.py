@@ -251,7 +251,7 @@ class Checks:
                     continue
                 with closing(SqliteLog(directory / NAME, readonly=True)) as log:
                     labels = current_labels(log)
-                    seeds = {node for (node,) in log.rows("node", "kind = 'seed'")}
+                    seeds = {seed.node for seed in log.seeds()}
                 self.counts["crawls with an owner"] += 1
                 own = {url for interest, url in self.journal.labels if interest == row["interest"]}
                 if foreign := labels.keys() - own:
@@ -272,7 +272,8 @@ class Checks:
             inside = path.parent.name == "tmp" and path.parent.parent == self.place.root
             if inside or path.suffix in (".new", ".tmp", ".part") or path.name.startswith("."):
                 yield f"left behind: {path.relative_to(self.place.root)}"
-        for path in [*crawls.glob("*/log.sqlite"), self.place.watched / NAME, self.place.root / "server/lycosa.sqlite"]:
+        logs = [*crawls.glob("*/crawl.sqlite"), self.place.watched / NAME]
+        for path in [*logs, self.place.root / "server/lycosa.sqlite"]:
             with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database_file:
                 result = database_file.execute("PRAGMA integrity_check").fetchone()[0]
                 if result != "ok":

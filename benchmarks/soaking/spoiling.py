@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
-from lycosa.store.log import NAME
+from lycosa.store.log import NAME, PAGES, SqliteLog
 from lycosa_server.people.database import Database
 from soaking.checking import MEMORY, Checks
 from soaking.world import DAY
@@ -27,10 +26,8 @@ def spoil(checks: Checks) -> None:
     whole = bytearray(archive.read_bytes())
     whole[len(whole) // 2] ^= 0xFF
     archive.write_bytes(whole)
-    with closing(sqlite3.connect(watched / NAME)) as log, log:
-        page = "kind = 'page' AND outcome = 'ok'"
-        columns = "kind, node, outcome, relevance, same, file, start, length, body"
-        log.execute(f"INSERT INTO event ({columns}) SELECT {columns} FROM event WHERE {page} ORDER BY seq DESC LIMIT 1")
+    with closing(SqliteLog(watched / NAME)) as log:
+        log.append(next(log.visits(PAGES, "seq DESC LIMIT 1")))
     with closing(Database(place.settings.database_address)) as database:
         database.run("UPDATE crawl SET pages = pages + 1 WHERE state <> 'running'")
         database.run("UPDATE interest SET settings = '{}'")

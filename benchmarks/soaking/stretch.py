@@ -228,7 +228,7 @@ def sizes(place: Place, party: str) -> list[int]:
         for name in names:
             with suppress(OSError):
                 size = os.path.getsize(os.path.join(folder, name))
-                if name.startswith("log.sqlite"):
+                if name.startswith("crawl.sqlite"):
                     logs += size
                 elif name.endswith(".warc.gz"):
                     archives += size

@@ -344,10 +344,10 @@ def events_of(directory: Path, scratch: Path) -> list[Event]:
     Opening the log itself would clean up after a killed process, which is left to the resumed crawl.
     """
     scratch.mkdir(exist_ok=True)
-    copy = scratch / "log.sqlite"
+    copy = scratch / "crawl.sqlite"
     for suffix in ("", "-wal", "-shm"):
         Path(f"{copy}{suffix}").unlink(missing_ok=True)
-        source = directory / f"log.sqlite{suffix}"
+        source = directory / f"crawl.sqlite{suffix}"
         if source.exists() and suffix != "-shm":
             shutil.copy(source, f"{copy}{suffix}")
     if not copy.exists() or not _has_events(copy):
@@ -362,7 +362,7 @@ def events_of(directory: Path, scratch: Path) -> list[Event]:
 def _has_events(path: Path) -> bool:
     database = sqlite3.connect(path)
     try:
-        return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'").fetchone())
+        return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'visit'").fetchone())
     finally:
         database.close()
 

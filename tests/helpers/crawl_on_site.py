@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from first_links import FirstLinks
 from lycosa.core.types import Visit
 from lycosa.store.directory import Directory
 from lycosa.text.vocabulary import Vocabulary
@@ -42,8 +43,10 @@ class CrawlOnSite:
         again._directory = Directory.open(self.directory)
         again.log = again._directory.log()
         again._archive = again._directory.archive(again.log, "Lycosa/test", 10**9)
-        again._words, again._follows, again._gone = Vocabulary(), {}, set()
+        again._words, again._first_links = Vocabulary(), FirstLinks()
+        again._follows, again._gone, again._is_refreshed = {}, set(), False
         for event in again.log:
+            again._first_links.fill(event)
             if isinstance(event, Visit):
                 again._words.learn(event)
                 again._follows[event.node] = event.started

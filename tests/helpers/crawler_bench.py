@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -23,6 +23,7 @@ from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.people.migrating import migrate
 from lycosa_server.settings import Settings
 
+T = TypeVar("T")
 DELAY = 0.02
 
 
@@ -91,7 +92,7 @@ class Bench:
         """Return the pages in a crawl's log."""
         log = SqliteLog(self.settings.crawl_directory(crawl) / NAME, readonly=True)
         try:
-            return [node for (node,) in log.rows("node", PAGES)]
+            return [node for (node,) in log.rows("url", PAGES)]
         finally:
             log.close()
 
@@ -164,10 +165,11 @@ def change_settings(bench: Bench, interest: str, **settings: Any) -> None:
     bench.database.run("UPDATE interest SET settings = :told WHERE id = :interest", told=told, interest=interest)
 
 
-def events_of(bench: Bench, crawl: str, where: str) -> list[Any]:
-    """Return events of a crawl's log that match an SQL condition."""
+def events_of(bench: Bench, crawl: str, kind: type[T], setting: str = "") -> list[T]:
+    """Return a crawl's events of one kind; of settings, those with a name."""
     log = SqliteLog(bench.settings.crawl_directory(crawl) / NAME, readonly=True)
     try:
-        return list(log.events(where))
+        events = [event for event in log if isinstance(event, kind)]
     finally:
         log.close()
+    return [event for event in events if not setting or getattr(event, "key", "") == setting]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -68,6 +69,19 @@ def crawl(
             if visit.is_page:
                 each(pages_seen)
                 pages_seen += 1
+
+    run_virtual(run())
+
+
+def look_again(path: Path, pages: Mapping[str, str | ServedDocument], days: float = 10.0) -> None:
+    """Revisit all pages of a crawl some days later, when they may be others."""
+
+    async def run() -> None:
+        await asyncio.sleep(days * 86_400)  # virtual time
+        politeness = Politeness(clock, delay=0.1, free=lambda address: True)
+        space = WebSpace(SimTransport(Pages(pages), seed=1, latency=(0.01, 0.02)), politeness, clock)
+        async for _ in lycosa.refresh(path, space=space, clock=clock, everything=True):
+            pass
 
     run_virtual(run())
 

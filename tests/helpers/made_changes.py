@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lycosa.core.types import Event, Kind, Outcome, Seed, Visit
+from lycosa.core.types import Event, Kind, Outcome, Seed, Setting, Visit
 from lycosa.revisit.change import Change
+from lycosa.revisit.ledger import REFRESH_SETTING
 from lycosa.store.log import NAME, SqliteLog
 
 START = 1_700_000_000.0
@@ -17,10 +18,10 @@ HOUR = 3_600.0
 REEF = "http://www.reef.example/coral"
 
 
-def make_log(directory: Path, *events: Event) -> SqliteLog:
-    """Return a log that begins with a seed."""
+def make_log(directory: Path, *events: Event, refreshed: bool = True) -> SqliteLog:
+    """Return a log that begins with a refresh, or with a seed."""
     log = SqliteLog(directory / NAME)
-    log.append(Seed(REEF, START))
+    log.append(Setting(REFRESH_SETTING, value=True, at=START) if refreshed else Seed(REEF, START))
     for event in events:
         log.append(event)
     return log

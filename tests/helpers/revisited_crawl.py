@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from first_links import FirstLinks
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Links, Page, Seed, Setting, Visit
 from lycosa.revisit.change import Change, ChangeType
 from lycosa.revisit.change import Kind as ChangeKind
+from lycosa.revisit.ledger import REFRESH_SETTING
 from lycosa.store.directory import Directory
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.html import read_body
@@ -37,14 +39,16 @@ class Revisited:
         self._directory = Directory.create(path, Options(topic=topic, archive=archive, budget=50))
         self.log = self._directory.log()
         self._archive = self._directory.archive(self.log, "Lycosa/test", rotate) if archive else None
-        self._words = Vocabulary()
+        self._words, self._first_links = Vocabulary(), FirstLinks()
         self._follows: dict[str, float] = {}
         self._gone: set[str] = set()
+        self._is_refreshed = False
         self.log.append(Setting("threshold", THRESHOLD, EPOCH))
 
     def seed(self, *nodes: str) -> None:
         for node in nodes:
-            self.log.append(Seed(node, EPOCH))
+            self._first_links.fill(seed := Seed(node, EPOCH))
+            self.log.append(seed)
 
     def page(self, node: str, body: str, day: float = 0.0, *, links: Sequence[str] = (), **more: Any) -> Visit:
         """Record the first visit of a page."""
@@ -97,8 +101,7 @@ class Revisited:
         """Record a timeout."""
         visit = Visit(node, "revisit", "timeout", 1, note="no answer", data={"follows": self._follows[node]})
         visit.started = visit.ended = EPOCH + day * DAY
-        self.log.append(visit)
-        return visit
+        return self.record(visit)
 
     def _content(self, visit: Visit, body: str, day: float, links: Sequence[str], more: dict[str, Any]) -> Visit:
         raw = body.encode()
@@ -125,6 +128,14 @@ class Revisited:
             request = f"GET {visit.node} HTTP/1.1\r\nHost: a.test\r\n\r\n".encode()
             line = f"HTTP/1.1 {visit.status} OK".encode()
             visit.place = self._archive.append(visit, Exchange(request, line, headers, body, digest))
+        return self.record(visit)
+
+    def record(self, visit: Visit) -> Visit:
+        """Append a visit, after a note that the crawl is refreshed if it is the first revisit."""
+        if visit.kind == "revisit" and not self._is_refreshed:
+            self.log.append(Setting(REFRESH_SETTING, True))
+            self._is_refreshed = True
+        self._first_links.fill(visit)
         self.log.append(visit)
         return visit
 

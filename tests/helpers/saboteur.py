@@ -92,6 +92,8 @@ def sabotage(point: str, number: int) -> None:
             after_the(number, archive, "append")
         case "uncommitted":
             before_the(number, log.SqliteLog, "put", uncommitted)
+        case "statement":  # any SQL statement of a log that is written
+            _count_statements(log, number)
         case "committed":
             after_the(number, engine.Engine, "_record_learned")
         case "created":  # a new, empty archive file
@@ -137,8 +139,45 @@ def _fill(warc: Any, room: int) -> None:
     warc.os = Disk()
 
 
+def _count_statements(log: Any, number: int) -> None:
+    """Kill this process before the N-th SQL statement that changes a log."""
+    original, left = log.SqliteLog.__init__, number
+
+    class Connection:
+        def __init__(self, db: Any) -> None:
+            self.db = db
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.db, name)
+
+        def execute(self, sql: str, *given: Any) -> Any:
+            nonlocal left
+            if not sql.lstrip().startswith(("SELECT", "PRAGMA")):
+                left -= 1
+                if not left:
+                    die()
+            return self.db.execute(sql, *given)
+
+        def executemany(self, sql: str, rows: Any) -> Any:
+            def counted() -> Any:
+                nonlocal left
+                for row in rows:
+                    left -= 1
+                    if not left:
+                        die()
+                    yield row
+
+            return self.db.executemany(sql, counted())
+
+    def opened(self: Any, *args: Any, **options: Any) -> None:
+        original(self, *args, **options)
+        self._db = Connection(self._db)
+
+    log.SqliteLog.__init__ = opened
+
+
 def _fill_log(log: Any, pages: int) -> None:
-    """Limit the log to `pages` pages of 4 kB; SQLite then reports a full disk."""
+    """Limit the log to `pages` pages of 8 kB; SQLite then reports a full disk."""
     original = log.SqliteLog.__init__
 
     def opened(self: Any, *args: Any, **options: Any) -> None:

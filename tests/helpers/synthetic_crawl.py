@@ -11,6 +11,7 @@ from random import Random
 import numpy as np
 
 import lycosa
+from first_links import FirstLinks
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Links, Outcome, Page, Seed, Setting, Visit
 from lycosa.store.directory import Directory
@@ -41,12 +42,13 @@ class SyntheticCrawl:
         self._directory = Directory.create(path, Options(topic="coral reefs", archive=archive))
         self.log = self._directory.log()
         self._archive = self._directory.archive(self.log, "Lycosa/test", rotate) if archive else None
-        self._words = Vocabulary()
+        self._words, self._first_links = Vocabulary(), FirstLinks()
         self._clock = 1_700_000_000.25
         self.log.append(Setting("threshold", THRESHOLD))
 
     def seed(self, node: str) -> None:
-        self.log.append(Seed(node))
+        self._first_links.fill(seed := Seed(node))
+        self.log.append(seed)
 
     def page(
         self,
@@ -88,6 +90,7 @@ class SyntheticCrawl:
             request = f"GET {visit.node} HTTP/1.1\r\nHost: a.test\r\n\r\n".encode()
             line = f"HTTP/1.1 {visit.status} OK".encode()
             visit.place = self._archive.append(visit, Exchange(request, line, list(headers), body, visit.digest))
+        self._first_links.fill(visit)
         self.log.append(visit)
         return visit
 

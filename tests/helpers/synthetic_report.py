@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from first_links import FirstLinks
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report import gather, render
 from lycosa.core.options import Options
@@ -30,9 +31,10 @@ def write(path: Path, events: Iterable[Event], **options: object) -> Path:
     """Write a crawl directory with these events."""
     chosen = Options.from_mapping({"topic": "coral reef", "seeds": ["http://a.test/"], **options}, "test")
     Directory.create(path, chosen).close()
-    log = SqliteLog(path / NAME)
+    log, first_links = SqliteLog(path / NAME), FirstLinks()
     with log.batch():
         for event in events:
+            first_links.fill(event)
             log.append(event)
     log.close()
     return path

@@ -17,8 +17,8 @@ import numpy as np
 
 from lycosa.core.engine import Engine
 from lycosa.core.types import ArchivePlace, InboundLinks, LinkBatch, Links, Terms, Visit
-from lycosa.store.codec import encode_other
-from lycosa.store.log import VISITS, SqliteLog
+from lycosa.store.codec import pack_batch
+from lycosa.store.log import SqliteLog
 from lycosa_cluster.owning import Owners
 
 CURSORS = "cursors"  # setting: confirmed page number of each receiver
@@ -48,7 +48,7 @@ class Queue:
 
     def pack(self) -> None:
         """Encode the pending pages as a batch."""
-        packed = encode_other(LinkBatch(self.pages))
+        packed = pack_batch(LinkBatch(self.pages))
         self.batches.append((self.pages[-1].number, len(self.pages), packed))
         self.pages, self.links = [], 0
 
@@ -82,8 +82,8 @@ class Outbox:
     def _read(self, after: int, receivers: Iterable[int]) -> None:
         """Read visits from the log for some receivers."""
         log = self.engine.log
-        later = (f"seq > ? AND {VISITS}", "seq", (after,))
-        for number, event in log.numbered(*later) if isinstance(log, SqliteLog) else enumerate(log, 1):
+        numbered = log.numbered("seq > ?", given=(after,)) if isinstance(log, SqliteLog) else enumerate(log, 1)
+        for number, event in numbered:
             if number > after and isinstance(event, Visit):
                 self._known = max(self._known, number)
                 self._put(event, number, receivers)

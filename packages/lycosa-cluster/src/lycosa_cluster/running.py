@@ -253,4 +253,4 @@ class ClusterCrawl:
 
 
 def _labels(log: SqliteLog) -> list[Label]:
-    return [event for event in log.events("kind = 'label'") if isinstance(event, Label)]
+    return log.labels()

@@ -8,8 +8,8 @@ from typing import Any
 
 from lycosa.core.engine import Engine
 from lycosa.core.picker import ShardBudget
-from lycosa.core.types import Event, Label, LinkBatch, ModelUpdate, Setting
-from lycosa.store.codec import decode_other
+from lycosa.core.types import Event, Label, ModelUpdate, Setting
+from lycosa.store.codec import unpack_batch
 from lycosa.store.log import SqliteLog
 from lycosa.version import SOFTWARE
 from lycosa.web.politeness import Politeness
@@ -33,18 +33,20 @@ def add_new_labels(engine: Engine, labels: Iterable[Label]) -> int:
 
 def _labels(engine: Engine) -> list[Label]:
     log = engine.log
-    events = log.events("kind = 'label'") if isinstance(log, SqliteLog) else log
-    return [label for label in events if isinstance(label, Label)]
+    return log.labels() if isinstance(log, SqliteLog) else [label for label in log if isinstance(label, Label)]
 
 
 def follow_update(engine: Engine, update: ModelUpdate | None) -> None:
     """At the start of a run, apply another judge's model update unless the log has it."""
-    log = engine.log
-    events = log.events("kind = 'model_update'") if isinstance(log, SqliteLog) else log
-    name = None if update is None else (update.judge, update.at)
-    if update is None or any(isinstance(known, ModelUpdate) and (known.judge, known.at) == name for known in events):
+    if update is None:
         return
-    engine.model_updates.record_update(update)
+    log = engine.log
+    if isinstance(log, SqliteLog):
+        known = list(log.query("SELECT judge, at FROM model_update"))
+    else:
+        known = [(event.judge, event.at) for event in log if isinstance(event, ModelUpdate)]
+    if (update.judge, update.at) not in known:
+        engine.model_updates.record_update(update)
 
 
 class Shard:
@@ -79,8 +81,7 @@ class Shard:
 
     def receive(self, packed: bytes) -> int:
         """Record links from another shard; return the number of the last page."""
-        pages = decode_other("link_batch", packed)
-        assert isinstance(pages, LinkBatch)
+        pages = unpack_batch(packed)
         self.engine.add_events_from_shards([pages])
         return pages.number
 

@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import StoreError
-from lycosa.core.types import ArchivePlace, Event, ModelUpdate, Seed, Setting, Terms, Visit
+from lycosa.core.types import ArchivePlace, Event, LinkBatch, ModelUpdate, Seed, Setting, Terms, Visit
 from lycosa.judges.base import RELEVANCES
 from lycosa.store.cdxj import index_path
 from lycosa.store.directory import SHARDS, Directory, shard_directories
-from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, UNIQUE_PAGES, VERSIONS, VISITS, SqliteLog
+from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, UNIQUE_PAGES, VERSIONS, SqliteLog
 from lycosa.traps.copies import DuplicateIndex
 from lycosa_cluster.outbox import CURSORS, Scope, is_linking, messages
 from lycosa_cluster.owning import Owners
@@ -130,8 +130,6 @@ class _NewShard:
         terms = Terms(ids[order], visit.terms.counts[order], new, marks)
         self.picks += 1
         self.last = self.log.append(replace(visit, terms=terms, pick=self.picks, place=ArchivePlace()))
-        if visit.updated_relevance is not None:
-            self.log.settle([(self.last, visit.updated_relevance)])
         return self.last
 
 
@@ -169,7 +167,7 @@ class _Splitter:
             self._seeds.update(visit.links.urls[:1])
         sent = messages(visit, owner, number, self.owners, self.scope, depth=depth, seed=is_seed, sums=[])
         for receiver, inbound in sent.items():
-            self.parts[receiver].log.append(inbound)
+            self.parts[receiver].log.append(LinkBatch([inbound]))
 
     def finish(self) -> None:
         """Mark all links as sent and confirmed."""
@@ -249,7 +247,7 @@ class Merger:
         self._copies = DuplicateIndex() if traps else None
         self._original_of: dict[str, str] = {}  # duplicate -> original, which any shard may have
         self._own_originals: list[str] = []  # pages that their own shard considers originals
-        for visit in log.visits(VISITS):
+        for visit in log.visits():
             self._picks = max(self._picks, visit.pick)
             for stem in visit.terms.new:
                 self._number.setdefault(stem, len(self._number))
@@ -261,7 +259,7 @@ class Merger:
             self._words[shard] = []
             if self.cursors[shard]:
                 with closing(self._open(shard)) as own:
-                    for visit in own.visits(f"seq <= ? AND {VISITS}", given=(self.cursors[shard],)):
+                    for visit in own.visits("seq <= ?", given=(self.cursors[shard],)):
                         self._words[shard] += [self._numbered(stem) for stem in visit.terms.new]
                         if visit.is_page and not visit.same_as and visit.node in self._original_of:
                             self._own_originals.append(visit.node)
@@ -305,18 +303,14 @@ class Merger:
 
     def _new_events(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
         last = -math.inf
-        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"  # labels are in this log
-        for event in log.events(wanted, given=(self.cursors[shard], end)):
-            last = max(last, event.ended if isinstance(event, Visit) else getattr(event, "at", last))
-            yield last, shard, event
+        for _, event in log.events(self.cursors[shard], end):
+            if isinstance(event, Visit | Seed | Setting):  # labels are in this log
+                last = max(last, event.ended if isinstance(event, Visit) else event.at)
+                yield last, shard, event
 
     def _merge_event(self, shard: int, event: Event) -> bool:
         if isinstance(event, Visit):
-            relevance_now = event.updated_relevance
-            event = self._mark_duplicate(self._renumbered(shard, event))
-            number = self.log.append(event)
-            if relevance_now is not None:
-                self.log.settle([(number, relevance_now)])
+            self.log.append(self._mark_duplicate(self._renumbered(shard, event)))
         elif isinstance(event, Seed):
             self.log.append(event)
         elif isinstance(event, Setting) and event.key in SHARED_SETTINGS and self._settings[event.key] != event.value:
@@ -377,10 +371,10 @@ class Merger:
 
     def begin(self) -> dict[int, int]:
         """Record the start of a run; return the epoch of the last lease of each shard that is known to have stopped."""
-        last = next(self.log.rows("node", f"{VISITS} OR node IN ('end', '{MERGED}')", "seq DESC LIMIT 1"), ("",))[0]
+        has_ended = self.log.has_ended(MERGED)
         self.log.append(Setting(MERGED, self._cursors()))
         over: dict[int, int] = {}
-        for shard in range(self.shards) if last == "end" else ():
+        for shard in range(self.shards) if has_ended else ():
             if (shard_path(self.directory, shard) / NAME).exists():
                 with closing(self._open(shard)) as own:
                     over[shard] = int(own.setting("lease", {}).get("epoch", 0))
@@ -391,16 +385,16 @@ class Merger:
 
         The common log has the pages of a shard in the shard's own order.
         """
-        for update in self.log.events("kind = 'model_update'", "seq DESC LIMIT 1"):
-            if isinstance(update, ModelUpdate) and RELEVANCES in update.data:
-                relevances, of = update.data[RELEVANCES], Owners(self.shards).of
-                nodes = self.log.rows("node", VERSIONS)
-                owners = np.array([of(node) for (node,) in islice(nodes, len(relevances))], np.int32)
-                return {
-                    shard: ModelUpdate(update.judge, {RELEVANCES: relevances[owners == shard]}, update.at)
-                    for shard in range(self.shards)
-                }
-        return {}
+        update = self.log.last_model_update()
+        if update is None or RELEVANCES not in update.data:
+            return {}
+        relevances, of = update.data[RELEVANCES], Owners(self.shards).of
+        urls = self.log.rows("url", VERSIONS)
+        owners = np.array([of(url) for (url,) in islice(urls, len(relevances))], np.int32)
+        return {
+            shard: ModelUpdate(update.judge, {RELEVANCES: relevances[owners == shard]}, update.at)
+            for shard in range(self.shards)
+        }
 
     def _cursors(self) -> dict[str, Any]:
         return {**{str(shard): end for shard, end in self.cursors.items()}, **self._split}
@@ -408,18 +402,14 @@ class Merger:
     def settle(self) -> None:
         """Merge the current relevances of all pages."""
         self.merge_new()
-        page_of = dict(self.log.rows("node, seq", VERSIONS))
+        page_of = dict(self.log.rows("url, seq", VERSIONS))
         with self.log.batch():
             for shard in range(self.shards):
                 if not (shard_path(self.directory, shard) / NAME).exists():
                     continue
                 with closing(self._open(shard)) as own:
-                    relevances_now = own.rows(
-                        "node, relevance_now.relevance_now", f"{VERSIONS} AND relevance_now.relevance_now IS NOT NULL"
-                    )
-                    self.log.settle(
-                        [(page_of[node], relevance_now) for node, relevance_now in relevances_now if node in page_of]
-                    )
+                    scores = own.rows("url, relevance_now", f"{VERSIONS} AND relevance_now NOT NULL")
+                    self.log.store_scores((page_of[url], relevance) for url, relevance in scores if url in page_of)
             if self._settings["threshold"] is not None:  # readers must notice the new relevances
                 self.log.append(Setting("threshold", self._settings["threshold"]))
 
@@ -438,7 +428,7 @@ class Merger:
         threshold, count = self._settings["threshold"], 0
         for begin in range(0, len(self._own_originals) if threshold is not None else 0, PAGES_PER_QUERY):
             some = self._own_originals[begin : begin + PAGES_PER_QUERY]
-            where = f"{PAGES} AND node IN ({', '.join('?' * len(some))}) AND {RELEVANCE_NOW} >= ?"
+            where = f"{PAGES} AND url IN ({', '.join('?' * len(some))}) AND {RELEVANCE_NOW} >= ?"
             count += int(next(self.log.rows("COUNT(*)", where, given=(*some, threshold)))[0])
         return count
 

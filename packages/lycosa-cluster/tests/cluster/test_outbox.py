@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Seed, Setting, Visit
-from lycosa.store.codec import decode_other
+from lycosa.store.codec import unpack_batch
 from lycosa.store.log import MemoryLog
 from lycosa_cluster import outbox as module
 from lycosa_cluster.outbox import CURSORS, Outbox, is_linking, messages
@@ -30,7 +30,7 @@ def outbox(log: MemoryLog, **settings: Any) -> Outbox:
 
 def numbers(made: Outbox, receiver: int) -> list[int]:
     _, packed = made.next_batch(receiver)
-    return [page.number for page in decode_other("link_batch", packed).pages] if packed else []  # type: ignore[union-attr]
+    return [page.number for page in unpack_batch(packed).pages] if packed else []
 
 
 def test_outbox_sends_links_to_owner_until_confirmed() -> None:

@@ -23,7 +23,7 @@ from lycosa.core.protocols import Judge
 from lycosa.core.types import InboundLinks, Label, LinkBatch, Links, Seed, Visit
 from lycosa.judges.probability import Probability
 from lycosa.spaces.web_space import WebSpace
-from lycosa.store.codec import DECODE_ERRORS, EVENT_KINDS, decode_other, encode_other
+from lycosa.store.codec import DECODE_ERRORS, pack_batch, unpack_batch
 from lycosa.store.log import NAME, MemoryLog, SqliteLog
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import ADDRESS, EPOCH, clock, run_virtual
@@ -32,6 +32,7 @@ from lycosa_cluster.driving import Superseded
 from lycosa_cluster.owning import Owners
 from lycosa_cluster.shard import LEASE, PROMISES, Shard, add_new_labels
 from lycosa_cluster.splitting import Merger, make_shards, previous_shard_count, shard_count, shard_path, split
+from stored import exact, stored
 
 TOPIC = "marine biology/coral reefs"
 SHARDS, PAUSE = 3, 0.2
@@ -277,33 +278,27 @@ def test_link_batches_survive_encoding() -> None:
     links = Links.to("http://b.test/x", "http://b.test/y", anchors=["x", "\udc80"])
     links.paths, links.facets = ["html a", "html p a"], {"url": np.array([0.5, 0.25], np.float32)}
     more = Visit("http://a.test/b", "page", "ok", pick=4, data={"sources": ["http://b.test/feed"]}, links=links)
-    for event in (
-        InboundLinks(2, 7, visit, 3, 1, True, [1.0, 0.5]),
-        LinkBatch([InboundLinks(2, 7, visit, 3, 1, True, [1.0, 0.5]), InboundLinks(2, 9, more)]),
-    ):
-        kind = EVENT_KINDS[type(event)]
-        again = decode_other(kind, encode_other(event))
-        assert repr(again) == repr(event)
-        assert isinstance(again, InboundLinks | LinkBatch)
-        assert again.packed == encode_other(event)
+    single = InboundLinks(2, 7, visit, 3, 1, True, [1.0, 0.5])
+    for batch in (LinkBatch([single]), LinkBatch([single, InboundLinks(2, 9, more)])):
+        again = unpack_batch(pack_batch(batch))
+        assert exact(again) == exact(batch)
+        assert exact(batch) == exact(stored([batch])[0])
+        assert again.packed == pack_batch(batch)
         again.packed = b""
-        assert encode_other(again) == encode_other(event)
-        for other in {"inbound_links", "link_batch"} - {kind}:
-            with pytest.raises(DECODE_ERRORS):
-                decode_other(other, encode_other(event))
+        assert pack_batch(again) == pack_batch(batch)
     for number in (0, 6, 7, 8, 9):
         new = LinkBatch([InboundLinks(2, 7, visit), InboundLinks(2, 9, more)]).after(number)
         assert ([page.number for page in new.pages] if new else []) == [n for n in (7, 9) if n > number]
     sound = [2, ["html a"], [[*encoded(more), 9, 0, 0, False, [], ["u"], [""], [""], [""], [0], b"", {}, [0]]]]
-    assert isinstance(decode_other("link_batch", packed_batch(sound)), LinkBatch)
+    assert isinstance(unpack_batch(packed_batch(sound)), LinkBatch)
     wrong: dict[int, Any] = {1: "no kind", 3: "x", 19: [1], 32: [3], 33: [], 36: ["x"], 37: b"\0" * 8, 39: [1]}
     for at, value in wrong.items():
         damaged = [2, ["html a"], [[*sound[2][0][:at], value, *sound[2][0][at + 1 :]]]]
         with pytest.raises(DECODE_ERRORS):
-            decode_other("link_batch", packed_batch(damaged))
+            unpack_batch(packed_batch(damaged))
     for damaged in ([2, ["html a"], []], [2, [3], sound[2]], ["2", ["html a"], sound[2]], [2, ["html a"], [3]], 7):
         with pytest.raises(DECODE_ERRORS):
-            decode_other("link_batch", packed_batch(damaged))
+            unpack_batch(packed_batch(damaged))
 
 
 def encoded(visit: Visit) -> list[Any]:
@@ -330,18 +325,17 @@ def test_receive_batches_equals_single_pages(web: Web, tmp_path: Path) -> None:
         for way, ends in {"pages": (), "batches": (2, 4, 3, 4, 5), "both": (5, 1, 5)}.items():
             shard = shard_on(web, 0, log := SqliteLog(tmp_path / way), Owners(1))
             if way != "batches":
-                shard.engine.add_events_from_shards(sent[: 5 if way == "pages" else 2])
+                single = [LinkBatch([page]) for page in sent]
+                shard.engine.add_events_from_shards(single[: 5 if way == "pages" else 2])
             begin = 0
             for end in ends:
-                packed = encode_other(LinkBatch(sent[min(begin, end - 1) : end]))
+                packed = pack_batch(LinkBatch(sent[min(begin, end - 1) : end]))
                 assert shard.receive(packed) == sent[end - 1].number
                 begin = 0 if end == 4 else end - 1
             again = shard_on(web, 0, log, Owners(1))
             assert again.engine.inbox == shard.engine.inbox == {1: 7}
             assert state_of(again.engine) == state_of(shard.engine)
-            batches = [
-                event.pages if isinstance(event, LinkBatch) else [event] for event in log if not isinstance(event, Seed)
-            ]
+            batches = [event.pages for event in log if isinstance(event, LinkBatch)]
             assert [page.number for pages in batches for page in pages] == [3, 4, 5, 6, 7]
             found.append(state_of(shard.engine))
             await shard.engine.space.close()

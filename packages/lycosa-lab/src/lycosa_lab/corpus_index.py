@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa import zstd
-from lycosa.collection.tally import host_of
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page, Terms
 from lycosa.store.codec import unpack_paths
+from lycosa.store.log import host_of
 
 FORMAT = 3
 FACTS = "index.json"

@@ -20,7 +20,6 @@ from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Visit
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.web_space import WebSpace
-from lycosa.store import codec
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import estimator
 from lycosa.testweb import ServedRequest, ServedResponse, Web, gaps, serve
@@ -28,6 +27,7 @@ from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.trap_filter import SectionTrapFilter
 from lycosa.web.politeness import Politeness
+from stored import stored
 
 A, B = "http://a.localhost", "http://b.localhost"
 ROUNDING = 1e-5
@@ -310,10 +310,7 @@ def test_resumed_equals_uninterrupted(stop: int) -> None:
 
     async def resumed(events: list[Event]) -> tuple[dict[str, Any], list[Visit]]:
         engine = made(web, **{**options, "trap_filter": SectionTrapFilter(0.1)})
-        engine.replay(
-            codec.decode_visit(codec.encode_visit(event), event.place) if isinstance(event, Visit) else event
-            for event in events
-        )
+        engine.replay(stored(events))
         known = learned(engine)
         return known, [visit async for visit in engine.run()]
 

@@ -15,11 +15,11 @@ from lycosa.core.engine import Engine
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event
 from lycosa.spaces.web_space import WebSpace
-from lycosa.store.codec import encode_visit
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.testweb import ServedResponse, Web
 from lycosa.testweb.simulation import EPOCH, clock, run_virtual
 from lycosa.web.parse_process import _Worker
+from stored import exact
 
 STRATEGIES = ("best-first", "random")
 TRAPS = ("redirects", "dead", "duplicates", "failing", "robots", "slow", "media")
@@ -68,7 +68,7 @@ def test_reader_processes_change_nothing(
 
     monkeypatch.setattr(_Worker, "request", deadly)
     logs = [visits_of(lived["best-first"]), visits_of(run_virtual(_crawl(web, readers=2)))]
-    alone, others = ([encode_visit(visit) for visit in visits] for visits in logs)
+    alone, others = ([exact(visit) for visit in visits] for visits in logs)
     assert alone == others
     assert requested[50] in requested[51:]
     assert 1 == len(requested) - len(set(requested))
@@ -115,12 +115,12 @@ def test_resumed_crawl_picks_as_uninterrupted_crawl(
 
 def test_live_state_equals_replayed_log(web: Web, tmp_path: Path) -> None:
     async def compare() -> int:
-        log = SqliteLog(tmp_path / "log.sqlite")
+        log = SqliteLog(tmp_path / "crawl.sqlite")
         engine = sim_engine(web, web.query(TOPIC), log, pages=130)
         plant(engine, web.seeds(TOPIC))
         compared = 0
         async for visit in engine.run():
-            if engine.log is log and sum(1 for _ in log.rows("seq", "1")) % 30 == 0:
+            if engine.log is log and sum(1 for _ in log.rows("seq")) % 30 == 0:
                 fresh = sim_engine(web, web.query(TOPIC), MemoryLog())
                 fresh.replay(log)
                 assert state_of(fresh) == state_of(engine), f"differs after {visit.node}"
@@ -232,7 +232,7 @@ def test_retry_after_survives_resume(tmp_path: Path) -> None:
     web = OneBusyPage("120")
 
     async def first() -> float:
-        log = SqliteLog(tmp_path / "log.sqlite")
+        log = SqliteLog(tmp_path / "crawl.sqlite")
         engine = sim_engine(web, "coral reef", log)
         plant(engine, [web.front])
         running = engine.run()
@@ -247,7 +247,7 @@ def test_retry_after_survives_resume(tmp_path: Path) -> None:
     retry_at = run_virtual(first())
 
     async def second() -> list[Any]:
-        log = SqliteLog(tmp_path / "log.sqlite")
+        log = SqliteLog(tmp_path / "crawl.sqlite")
         engine = sim_engine(web, "coral reef", log)
         engine.space.transport.request_counts[web.front] = 1  # continue with the same server state
         engine.replay(log)
@@ -266,7 +266,7 @@ def test_retry_after_survives_resume(tmp_path: Path) -> None:
 
 @pytest.mark.paper("batsakis-synchronisation", "rules-seen-urls")
 def test_recorded_pages_are_not_fetched_again(web: Web, tmp_path: Path) -> None:
-    path, start = tmp_path / "log.sqlite", 0.0
+    path, start = tmp_path / "crawl.sqlite", 0.0
     turns = random.Random(5)
     done: Counter[str] = Counter()
     twice = 0

@@ -18,10 +18,10 @@ from lycosa.cli.judge_command import keep_labels
 from lycosa.collection.checking import check
 from lycosa.collection.summary import summarise
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import ArchivePlace, Event, Visit
-from lycosa.store.codec import encode_other, encode_visit
+from lycosa.core.types import Event, Visit
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Server, serve
+from stored import exact
 
 TOPIC = "marine biology/coral reefs"
 FLIPS = 30
@@ -57,14 +57,7 @@ def crawl(finished: Path, tmp_path: Path) -> Path:
 
 def events(directory: Path) -> list[tuple[int, Event]]:
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-        return list(log.numbered())
-
-
-def exact(numbered: list[tuple[int, Event]]) -> list[tuple[int, str, bytes]]:
-    return [
-        (seq, str(event.place), encode_visit(event)) if isinstance(event, Visit) else (seq, "", encode_other(event))
-        for seq, event in numbered
-    ]
+        return list(log.events())
 
 
 def change(directory: Path, statement: str, *given: object) -> None:
@@ -79,7 +72,7 @@ def test_check_reads_shards(crawl: Path, capsys: pytest.CaptureFixture[str]) -> 
     for shard in shards[:2]:
         shutil.copytree(crawl, shard, ignore=shutil.ignore_patterns("shards"))
     shards[2].mkdir()  # without any event
-    change(shards[1], "UPDATE event SET body = x'00ff' WHERE seq = (SELECT MIN(seq) FROM event WHERE kind = 'page')")
+    change(shards[1], "UPDATE visit SET kind = 'pagf' WHERE seq = (SELECT MIN(seq) FROM visit WHERE kind = 'page')")
     assert read_error(shards[1])
     ended = run("check", str(crawl))
     assert (1, 1) == (ended.code, ended.out.count("log: lost are the events"))
@@ -107,24 +100,27 @@ def test_check_reports_flipped_bytes(crawl: Path) -> None:
         (crawl / NAME).write_bytes(damaged)
         error = read_error(crawl)
         if not error:
-            assert sum(one != other for one, other in zip(exact(before), exact(events(crawl)), strict=True)) <= 1, at
+            after = dict(events(crawl))
+            assert sum(exact(event) != exact(after.get(seq, event)) for seq, event in before) <= 1, at
+            if len(after) < len(before):  # a page of the file lost a row, or points to another page
+                assert check(crawl).faults, at
+                next(crawl.glob("crawl.sqlite.damaged-*")).unlink()
             continue
         found += 1
         assert "lycosa check" in error or "format" in error, error
         try:
             done = check(crawl)
         except StoreError:  # SQLite needs the first page of the file
-            assert at < 4096
+            assert at < 8192
             continue
         assert not read_error(crawl)
         assert done.faults
-        kept = next(crawl.glob("log.sqlite.damaged-*"))
+        kept = next(crawl.glob("crawl.sqlite.damaged-*"))
         assert bytes(damaged) == kept.read_bytes()
         kept.unlink()
         assert len(before) - done.events <= 7, (at, done)
         saved += 1
-    assert saved > FLIPS / 2
-    assert found >= saved
+    assert found >= saved > FLIPS / 6  # flips in texts, numbers and indexes are not noticed when the log is read
 
 
 def read_error(directory: Path) -> str:
@@ -142,31 +138,91 @@ def read_error(directory: Path) -> str:
 @pytest.mark.parametrize(
     ("statement", "what"),
     [
-        ("UPDATE event SET kind = 'pagf' WHERE seq = ?", "unknown kind 'pagf'"),
-        ("UPDATE event SET kind = CAST(x'70ff' AS TEXT) WHERE seq = ?", "not text"),
-        ("UPDATE event SET outcome = 'oj' WHERE seq = ?", "unknown outcome 'oj'"),
-        ("UPDATE event SET same = CAST(x'ff' AS TEXT) WHERE seq = ?", "not text"),
-        ("UPDATE event SET file = '../x' WHERE seq = ?", "not a place in the archive"),
+        ("UPDATE visit SET kind = 'pagf' WHERE seq = ?", "unknown"),
+        ("UPDATE visit SET kind = CAST(x'70ff' AS TEXT) WHERE seq = ?", "Could not decode"),
+        ("UPDATE visit SET outcome = 'oj' WHERE seq = ?", "unknown"),
+        ("UPDATE visit SET data = '{' WHERE seq = ?", "can't be read"),
+        ("UPDATE visit SET warc_file = '../x' WHERE seq = ?", "not a place in the archive"),
     ],
 )
-def test_check_rebuilds_damaged_columns(crawl: Path, statement: str, what: str) -> None:
+def test_check_drops_visit_with_impossible_columns(crawl: Path, statement: str, what: str) -> None:
     before = events(crawl)
     seq = next(seq for seq, event in before if isinstance(event, Visit) and event.is_page)
     change(crawl, statement, seq)
     error = read_error(crawl)
-    assert f"event {seq}: " in error
     assert what in error
     assert error.endswith(f"lycosa check {crawl}")
-    assert check(crawl).faults[0] == "log: 1 events had damaged columns; rebuilt from their contents"
-    if "file" in statement:  # its position is stored in this column only
-        dict(before)[seq].place = ArchivePlace()  # type: ignore[union-attr]
+    assert f"log: lost are the events {seq} (visit)" == check(crawl).faults[0]
+    after = dict(events(crawl))
+    assert [number for number, _ in before if number != seq] == list(after)
+    for number, event in before:
+        if number < seq or not isinstance(event, Visit):
+            assert exact(event) == exact(after[number])
+    assert not check(crawl).faults
+
+
+def test_check_replaces_unreadable_letters(crawl: Path) -> None:
+    before = dict(events(crawl))
+    seq = next(seq for seq, event in before.items() if isinstance(event, Visit) and event.is_page)
+    change(crawl, "UPDATE visit SET title = CAST(x'52ff' AS TEXT) WHERE seq = ?", seq)
+    assert "Could not decode" in read_error(crawl)
+    assert "log: 1 texts were damaged; unreadable letters were replaced" == check(crawl).faults[0]
+    before[seq].title = "R\ufffd"  # type: ignore[union-attr]
+    assert exact(before) == exact(dict(events(crawl)))
+
+
+@pytest.mark.parametrize("column", ["links", "terms", "binary"])
+def test_check_keeps_visit_without_its_damaged_content(crawl: Path, column: str) -> None:
+    before = dict(events(crawl))
+    seq = max(seq for seq, event in before.items() if isinstance(event, Visit) and len(event.terms.ids))
+    change(crawl, f"UPDATE content SET {column} = x'00' WHERE seq = ?", seq)
+    assert f"event {seq}, a visit, can't be read" in read_error(crawl)
+    what = {"links": "their links", "terms": "the words", "binary": "some of their data"}[column]
+    assert f"log: 1 visits have lost {what}" in check(crawl).faults[0]
+    after = dict(events(crawl))
+    visit, known = after[seq], before[seq]
+    assert isinstance(visit, Visit)
+    assert isinstance(known, Visit)
+    assert (visit.node, visit.title, visit.relevance) == (known.node, known.title, known.relevance)
+    assert (column != "links", column != "terms") == (bool(len(visit.links)), bool(len(visit.terms.ids)))
+    del before[seq], after[seq]
+    assert exact(before) == exact(after)
+    assert not check(crawl).faults
+
+
+@pytest.mark.parametrize("table", ["setting", "seed", "score", "page", "visit_url"])
+def test_check_keeps_events_of_other_tables(crawl: Path, table: str) -> None:
+    """A damaged page of the file makes one table or index unreadable."""
+    before = events(crawl)
+    with closing(sqlite3.connect(crawl / NAME)) as database:
+        (root,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+    data = bytearray((crawl / NAME).read_bytes())
+    data[(root - 1) * size : root * size] = bytes(size)
+    (crawl / NAME).write_bytes(data)
+    faults = check(crawl).faults
+    kept = [(seq, event) for seq, event in before if type(event).__name__.lower() != table]
+    assert exact(kept) == exact(events(crawl))
+    lost = len(before) - len(kept)
+    assert ("redundant data is damaged" in faults[0]) == (lost == 0), faults
+    assert not check(crawl).faults
+    with closing(SqliteLog(crawl / NAME)) as log:
+        assert 25 == next(log.query("SELECT COUNT(*) FROM page JOIN score ON score.seq = page.current"))[0]
+
+
+def test_check_rebuilds_altered_schema(crawl: Path) -> None:
+    before = events(crawl)
+    change(crawl, "CREATE VIEW more AS SELECT 1")
+    assert "look at its view 'more', or keep the events with: lycosa check" in read_error(crawl)
+    assert "all events can be read" in check(crawl).faults[0]
     assert exact(before) == exact(events(crawl))
+    assert not check(crawl).faults
 
 
 def test_check_locked_log_is_not_damaged(crawl: Path) -> None:
     SqliteLog(crawl / NAME).close()  # leave the files as after a crawl
     with closing(SqliteLog(crawl / NAME, readonly=True)) as log:
-        reading = log.numbered()
+        reading = log.events()
         next(reading)
         with pytest.raises(LockedError, match="close that program first"):
             check(crawl)
@@ -177,12 +233,12 @@ def test_check_locked_log_is_not_damaged(crawl: Path) -> None:
 def test_check_reports_lost_page(crawl: Path) -> None:
     before = events(crawl)
     pages = [seq for seq, event in before if isinstance(event, Visit) and event.is_page]
-    change(crawl, "UPDATE event SET body = x'00' WHERE seq = ?", pages[3])
+    change(crawl, "UPDATE visit SET flags = '' WHERE seq = ?", pages[3])
     (crawl / "snapshot").mkdir(exist_ok=True)
     (crawl / "snapshot" / "map").write_text("of the log that was")
     wrong = check(crawl).faults
-    assert wrong[0].startswith(f"log: lost are the events {pages[3]} (page http")
-    assert "later visits have lost the words" in wrong[1]
+    assert f"log: lost are the events {pages[3]} (visit)" == wrong[0]
+    assert "visits have lost the words" in wrong[1]
     assert not (crawl / "snapshot").exists()
     after = dict(events(crawl))
     del pages[3]

@@ -32,7 +32,7 @@ def test_max_disk_ends_crawl(tmp_path: Path, command: Command, monkeypatch: pyte
     assert size_of(place) > 600_000
     found = check(place)
     assert not found.faults
-    assert {"log.sqlite", "archive"} < found.sizes.keys()
+    assert {"crawl.sqlite", "archive"} < found.sizes.keys()
     assert found.sizes["archive"] == sum(file.stat().st_size for file in (place / "archive").iterdir())
 
 

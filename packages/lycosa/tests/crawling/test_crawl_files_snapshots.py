@@ -20,7 +20,7 @@ from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.judging import judge, learn
 from lycosa.core.engine import Engine
 from lycosa.core.state import AppendOnly, StateMismatch, TextLines, restore_attributes, state_of
-from lycosa.core.types import Label
+from lycosa.core.types import Event, Label
 from lycosa.crawling import Crawl
 from lycosa.crawling import crawl_files as files
 from lycosa.explaining import Reasons
@@ -125,20 +125,20 @@ def test_snapshot_gives_same_state_and_picks(crawled: Path, tmp_path: Path, monk
 def test_labels_after_snapshot_are_learned(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events, seen = SqliteLog.events, list[int]()
 
-    def noted(log: SqliteLog, where: str = "", *rest: Any, **more: Any) -> Iterator[Any]:
-        seen.extend(more.get("given", ()) if where == "seq > ?" else ())
-        return events(log, where, *rest, **more)
+    def noted(log: SqliteLog, after: int = 0, until: int | None = None) -> Iterator[tuple[int, Event]]:
+        seen.append(after)
+        return events(log, after, until)
 
     monkeypatch.setattr(SqliteLog, "events", noted)
     results: list[Any] = []
     for visits in (0, *SEVERAL):
         copy = copy_of(crawled, visits, tmp_path / str(visits))
         with closing(Directory.open(copy)) as opened, closing(opened.log()) as log:
-            pages = [row[0] for row in log.rows("node", VERSIONS)]
+            pages = [row[0] for row in log.rows("url", VERSIONS)]
             for relevant in (True, False):
                 append_labels(log, [Label(pages[5], relevant, LATER, str(relevant)), Label(pages[20], True, LATER)])
                 learn(opened, log, LATER)
-            results.append([*log.rows(f"node, {RELEVANCE_NOW}", VERSIONS)])
+            results.append([*log.rows(f"url, {RELEVANCE_NOW}", VERSIONS)])
     assert results[0] == results[1] == results[2]
     if "vector" == Directory.read_options(copy).judge:  # does not learn, so nothing has to be folded
         assert [] == seen
@@ -215,19 +215,17 @@ def test_damaged_snapshot_is_ignored(as_it_comes: Path, tmp_path: Path, monkeypa
 def test_snapshot_of_changed_log_is_ignored(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looking = Looking(monkeypatch)
     out = shutil.copytree(as_it_comes, tmp_path / "crawl")
-    log = SqliteLog(out / "log.sqlite")
-    (seq, *_), (node, *_) = (
-        (one for (one,) in log.rows("seq", "kind = 'setting'")),
-        (one for (one,) in log.rows("node", "kind = 'page'")),
-    )
+    log = SqliteLog(out / "crawl.sqlite")
+    ((seq,),) = log.query("SELECT MIN(seq) FROM setting")
+    node, *_ = (url for (url,) in log.rows("url", "kind = 'page'"))
     log.append(Label(node, True, 1.0))
     log.close()
     taken_up(out)
     assert looking.known > seq
     shutil.rmtree(out)
     shutil.copytree(as_it_comes, out)
-    log = SqliteLog(out / "log.sqlite")
-    log._db.execute("DELETE FROM event WHERE seq = ?", (seq,))
+    log = SqliteLog(out / "crawl.sqlite")
+    log._db.execute("DELETE FROM setting WHERE seq = ?", (seq,))
     log.close()
     taken_up(out)
     assert looking.known == 0
@@ -249,9 +247,9 @@ def test_readers_restore_required_parts_only(monkeypatch: pytest.MonkeyPatch, tm
     begun(out, lambda visits, crawl: None)
     for lacks in (True, False):
         with Reasons(out) as reasons:
-            best = [why.as_dict() for why in reasons.best(5, with_terms=False)]
+            best = [why.as_dict() for why in reasons.best(5)]
             assert bool(reasons.engine.lacks) is lacks
-            first = next(reasons.collection.log.rows("node", PAGES_OF_LOG, "seq LIMIT 1"))[0]
+            first = next(reasons.collection.log.rows("url", PAGES_OF_LOG, "seq LIMIT 1"))[0]
             page = reasons.why(first)
             assert not reasons.engine.lacks
             assert page.fetched is not None
@@ -270,7 +268,7 @@ class Stub:
         monkeypatch.setattr(files.SnapshotWriter, "cpu_seconds", 0.0)
         monkeypatch.setattr(files, "snapshot_key", lambda *given: {})
         self.files: Any = type("Files", (), {"judged_by": "", "snapshots": self, "state": dict})()
-        self.files.log = SqliteLog(out / "log.sqlite")
+        self.files.log = SqliteLog(out / "crawl.sqlite")
         engine: Any = type("Engine", (), {"state": dict})()
         self.writer = files.SnapshotWriter(Any, self.files, engine, lambda: self.now)  # type: ignore[arg-type]
 
@@ -364,7 +362,7 @@ def test_why_is_equal_with_and_without_snapshot(crawled: Path, tmp_path: Path, m
     before = sorted(file.stat().st_mtime_ns for file in (out / NAME).iterdir())
     looking, known = Looking(monkeypatch), list[int]()
     with CrawlDirectory(out) as collection:
-        first, *_ = (node for (node,) in collection.log.rows("node", PAGES_OF_LOG, "seq DESC"))
+        first, *_ = (node for (node,) in collection.log.rows("url", PAGES_OF_LOG, "seq DESC"))
     results = []
     for place in (whole, out):
         with Reasons(place) as reasons:
@@ -377,7 +375,7 @@ def test_why_is_equal_with_and_without_snapshot(crawled: Path, tmp_path: Path, m
             known.append(looking.known)
         results.append(repr(answers))  # as text, because NaN is not equal to itself
     assert results[0] == results[1]
-    assert known == [0, 0, 0, known[3], known[3], 0]  # the last page was rated before the snapshot
+    assert known == [0, 0, 0, known[3], known[3], known[3]]
     assert known[3] > SEVERAL[-1]
     assert before == sorted(file.stat().st_mtime_ns for file in (out / NAME).iterdir())
 
@@ -391,7 +389,7 @@ def test_restore_reports_progress(as_it_comes: Path, tmp_path: Path) -> None:
             shutil.rmtree(out / NAME)
         with Reasons(out) as reasons:
             reasons.progress = lambda *given: results.append(given)
-            reasons.best(1, with_terms=False)
+            reasons.best(1)
         done, total = results[-1][1:]
         assert done == total > 0
         assert ("reading the snapshot" in {what for what, *_ in results}) == snapshot

@@ -127,7 +127,7 @@ def test_learn_ignores_snapshot_of_other_settings(crawled: Path, tmp_path: Path)
     results = []
     for path in (out, bare):
         with closing(Directory.open(path)) as opened, closing(opened.log()) as log:
-            append_labels(log, [Label(page, True, 1.0) for (page,) in list(log.rows("node", VERSIONS))])
+            append_labels(log, [Label(page, True, 1.0) for (page,) in list(log.rows("url", VERSIONS))])
             results.append(learn(opened, log, 1.0).after.description)
     assert results[0] == results[1]
 
@@ -140,7 +140,7 @@ def test_refused_commands_write_nothing(server: Server, crawled: Path, tmp_path:
         with pytest.raises(InputError):
             list(again(out, **bad))
         assert config == (out / CONFIG).read_bytes()
-    (out / "log.sqlite").write_bytes(b"no log at all")
+    (out / "crawl.sqlite").write_bytes(b"no log at all")
     with pytest.raises(lycosa.LycosaError):
         list(again(out, max_depth=5))
     assert config == (out / CONFIG).read_bytes()

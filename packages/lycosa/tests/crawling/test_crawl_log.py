@@ -18,7 +18,7 @@ from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.crawling.crawl_log import CrawlLog, format_line, parse_line
-from lycosa.store.log import VISITS, SqliteLog
+from lycosa.store.log import SqliteLog
 from lycosa.testweb import Web, serve
 
 TOPIC = "marine biology/coral reefs"
@@ -41,8 +41,8 @@ def crawled(out: Path, **options: Any) -> list[Visit]:
 
 
 def visits_in(out: Path) -> list[Visit]:
-    with closing(SqliteLog(out / "log.sqlite", readonly=True)) as log:
-        return list(log.visits(VISITS))
+    with closing(SqliteLog(out / "crawl.sqlite", readonly=True)) as log:
+        return list(log.visits())
 
 
 def events_in(*files: Path) -> list[tuple[int, str]]:
@@ -90,7 +90,7 @@ def test_discovery_paths_are_written(tmp_path: Path) -> None:
     nodes = ["c", *(f"n{number}" for number in range(60))]
     for source, target in pairwise(nodes):
         table.absorb(Visit(source, "page", "ok", 1, links=Links.to(target)))
-    with closing(SqliteLog(tmp_path / "log.sqlite")) as log:
+    with closing(SqliteLog(tmp_path / "crawl.sqlite")) as log:
         made = CrawlLog(Options(), tmp_path, log, table)
         made.open()
         made._write(1, Visit("a", "redirect", "redirect", 1, links=Links.to("b")))

@@ -76,7 +76,7 @@ def _files(directory: Path) -> dict[str, str]:
     [
         ("full-archive:100000", "1000000"),
         ("full-archive:20300", "1"),  # one file per page: the disk is full when a file is created, or nearly so
-        ("full-log:45", "1000000"),
+        ("full-log:40", "1000000"),
         ("limit:150000", "40000"),  # the log exceeds the maximum file size
     ],
 )
@@ -94,11 +94,11 @@ def test_full_disk_stops_crawl_without_loss(served: Server, tmp_path: Path, faul
 
 
 def test_locked_log_stops_resume(served: Server, crawl: Path, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(crawl / "log.sqlite", isolation_level=None)) as other:
+    with closing(sqlite3.connect(crawl / "crawl.sqlite", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         ended = run("resume", str(crawl), "--budget", "70", "--quiet", sabotage="impatient:50")
         assert "locked by another program" in ended.complaint
-        assert str(crawl / "log.sqlite") in ended.complaint
+        assert str(crawl / "crawl.sqlite") in ended.complaint
         assert f"lycosa resume {crawl}" in ended.complaint
         other.execute("ROLLBACK")
     _resumed(crawl, served, 70, tmp_path / "scratch")
@@ -109,7 +109,7 @@ def test_log_locked_during_crawl_stops_it(tmp_path: Path) -> None:
     with serve(world(), latency=0.01) as server:
         process = lycosa(*arguments(server, TOPIC, directory, "--budget", "300"), sabotage="impatient:50")
         until(lambda: len(server.log) > 80, "the crawl to get going")
-        with closing(sqlite3.connect(directory / "log.sqlite", 60, isolation_level=None)) as other:
+        with closing(sqlite3.connect(directory / "crawl.sqlite", 60, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             ended = process.wait()
             assert "locked by another program" in ended.complaint
@@ -185,14 +185,14 @@ def test_resume_continues_after_restoring_older_log(tmp_path: Path) -> None:
         process = lycosa(*arguments(server, TOPIC, directory, "--budget", "120", "--rotate", "60000"))
         until(lambda: len(server.log) > 40, "a part of the crawl")
         with (
-            closing(sqlite3.connect(directory / "log.sqlite")) as source,
+            closing(sqlite3.connect(directory / "crawl.sqlite")) as source,
             closing(sqlite3.connect(old)) as target,
         ):
             source.backup(target)
         assert process.wait().code == 0
         complete = events_of(directory, tmp_path / "scratch")
         content = {path.name: path.read_bytes() for path in (directory / "archive").glob("*.warc.gz")}
-        shutil.copy(old, directory / "log.sqlite")
+        shutil.copy(old, directory / "crawl.sqlite")
         events = events_of(directory, tmp_path / "scratch")
         assert 20 < len(events) < len(complete) - 20
         recorded = {visit.node for visit in visits_of(events)}
@@ -217,7 +217,7 @@ def test_resume_continues_after_restoring_older_log(tmp_path: Path) -> None:
 
 def test_directory_without_log_is_rejected(served: Server, crawl: Path, tmp_path: Path) -> None:
     content = {path.name: path.read_bytes() for path in (crawl / "archive").glob("*.warc.gz")}
-    (crawl / "log.sqlite").unlink()
+    (crawl / "crawl.sqlite").unlink()
     shown = run("show", str(crawl))
     assert f"lycosa resume {crawl}" in shown.complaint
     _resumed(crawl, served, 60, tmp_path / "scratch")
@@ -253,34 +253,43 @@ def _overwritten(log: Path) -> None:
     log.write_bytes(data)
 
 
-def _bad_event(log: Path, change: str = "x'00'") -> None:
+def _bad_event(log: Path, change: str = "links = x'00', terms = x'00'") -> None:
     with closing(sqlite3.connect(log)) as database:
-        best = "(SELECT seq FROM event WHERE kind = 'page' ORDER BY relevance DESC LIMIT 1)"
-        database.execute(f"UPDATE event SET body = {change} WHERE seq = {best}")
+        best = "(SELECT seq FROM visit JOIN content USING (seq) WHERE kind = 'page' ORDER BY relevance DESC LIMIT 1)"
+        database.execute(f"UPDATE content SET {change} WHERE seq = {best}")
         database.commit()
 
 
 def _short_event(log: Path) -> None:
-    _bad_event(log, "substr(body, 1, length(body) - 9)")
+    _bad_event(log, "terms = substr(terms, 1, length(terms) - 9)")
 
 
 @pytest.mark.parametrize(
     ("damage", "messages"),
     [
-        (_other_format, ["log.sqlite", "format is 99", "Use the release that wrote it"]),
+        (_other_format, ["crawl.sqlite", "format is 99", "Use the release that wrote it"]),
         (_no_database, ["damaged", "backup"]),
-        (_other_program, ["log.sqlite"]),
+        (_other_program, ["crawl.sqlite"]),
         (_overwritten, ["damaged"]),
-        (_bad_event, ["log.sqlite", "backup"]),
-        (_short_event, ["log.sqlite", "backup"]),
     ],
 )
 def test_foreign_or_damaged_log_is_refused(crawl: Path, damage: Callable[[Path], None], messages: list[str]) -> None:
-    damage(crawl / "log.sqlite")
+    damage(crawl / "crawl.sqlite")
     before = _files(crawl)
     for command in ("resume", "show"):
         complaint = run(command, str(crawl), "--json").complaint
         assert all(message in complaint for message in messages), complaint
+        assert _files(crawl) == before
+
+
+@pytest.mark.parametrize("damage", [_bad_event, _short_event])
+def test_log_with_damaged_content_is_refused(crawl: Path, damage: Callable[[Path], None]) -> None:
+    damage(crawl / "crawl.sqlite")
+    shutil.rmtree(crawl / "snapshot")  # otherwise the content is not read
+    before = _files(crawl)
+    for command in ("resume", "show"):
+        complaint = run(command, str(crawl)).complaint
+        assert all(message in complaint for message in ("crawl.sqlite", "can't be read", "backup", "lycosa check"))
         assert _files(crawl) == before
 
 

@@ -132,12 +132,12 @@ def test_log_restores_strategy(world: World, strategy: str, tmp_path: Path) -> N
         engine.replay(events if isinstance(log, MemoryLog) else log)
         return state_of(engine), await go_on(engine, 12)
 
-    log = SqliteLog(tmp_path / "log.sqlite")
+    log = SqliteLog(tmp_path / "crawl.sqlite")
     with log.batch():
         for event in events:
             log.append(event)
     log.close()
-    log = SqliteLog(tmp_path / "log.sqlite")
+    log = SqliteLog(tmp_path / "crawl.sqlite")
     start = max(visit.ended for visit in visits_of(events)) - EPOCH + 7.0
     folded, replayed = (run_virtual(resumed(log), start=start) for log in (MemoryLog(), log))
     log.close()

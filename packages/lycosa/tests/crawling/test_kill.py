@@ -4,9 +4,12 @@ import http.client
 import json
 import shutil
 import signal
+import threading
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from random import Random
+from typing import Self
 
 from crawl_helpers import (
     arguments,
@@ -20,12 +23,13 @@ from crawl_helpers import (
     world,
 )
 from lycosa.collection.summary import summarise
-from lycosa.core.types import Event, Seed, Visit
+from lycosa.core.types import Event, Seed
 from lycosa.crawling.crawl_log import parse_line
-from lycosa.store.codec import encode_visit
 from lycosa.store.directory import Directory
-from lycosa.store.log import VISITS, SqliteLog
+from lycosa.store.log import NAME, PAGES, SqliteLog
 from lycosa.testweb import Server, serve
+from stored import exact
+from tables_of_log import check_log, has_content
 
 TOPIC = "marine biology/coral reefs"
 CONCURRENCY = 16
@@ -72,9 +76,9 @@ class Witness:
         assert not set(urls) & self.recorded, "a recorded page was fetched again"
         self.twice += len(set(urls) & self.asked)
         self.asked |= set(urls)
-        before = [_trace(event) for event in self.events]
+        before = [exact(event) for event in self.events]
         self.events = events_of(self.directory, self.scratch)
-        assert [_trace(event) for event in self.events[: len(before)]] == before, "the log's past has changed"
+        assert [exact(event) for event in self.events[: len(before)]] == before, "the log's past has changed"
         visits = list(visits_of(self.events))
         recorded = Counter(visit.node for visit in visits if not visit.retry_at)
         assert set(recorded.values()) <= {1}, "a page was recorded twice"
@@ -129,10 +133,6 @@ class Witness:
             assert summary["relevant"] == found
 
 
-def _trace(event: Event) -> object:
-    return (encode_visit(event), event.place) if isinstance(event, Visit) else event
-
-
 def _bytes_of(directory: Path) -> int:
     files = (path for path in (directory / "archive").rglob("*") if path.is_file() and path.suffix != ".cdxj")
     return sum(path.stat().st_size for path in files)
@@ -140,8 +140,8 @@ def _bytes_of(directory: Path) -> int:
 
 def check_crawl_log(directory: Path) -> None:
     lines = (directory / "crawl.log").read_bytes().splitlines(keepends=True)
-    with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as log:
-        visits = list(log.rows("seq, node", VISITS))
+    with closing(SqliteLog(directory / "crawl.sqlite", readonly=True)) as log:
+        visits = list(log.rows("seq, url"))
     assert visits == [parse_line(line) for line in lines]
 
 
@@ -186,3 +186,84 @@ def test_crawl_killed_at_any_moment_loses_nothing(tmp_path: Path) -> None:
         print(f"fetched and unrecorded at each death: {witness.unrecorded}")
         assert 0 < max(witness.unrecorded) <= CONCURRENCY
         assert 0 < witness.twice <= sum(witness.unrecorded)
+
+
+class Reader(threading.Thread):
+    """Reader beside a crawl; it must never see a part of an event."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.wrong, self.looks, self.over = path, list[str](), 0, threading.Event()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.over.set()
+        self.join()
+
+    def run(self) -> None:
+        until(self.path.exists, "the log")
+        with closing(SqliteLog(self.path, readonly=True)) as log:
+            while not self.over.wait(0.003):
+                try:
+                    self.look(log)
+                except Exception as error:
+                    self.wrong.append(repr(error))
+
+    def look(self, log: SqliteLog) -> None:
+        lacking = f"SELECT url FROM visit LEFT JOIN content USING (seq) WHERE {PAGES} AND terms IS NULL"
+        self.wrong += [f"{url} without words" for (url,) in log.query(lacking)]
+        lacking = f"SELECT url FROM visit LEFT JOIN page ON first = seq LEFT JOIN score USING (seq) WHERE {PAGES}"
+        lacking += " AND (first IS NULL OR relevance_now IS NULL)"
+        self.wrong += [f"{url} without page or score" for (url,) in log.query(lacking)]
+        for _, visit in log.numbered("seq > ?", given=(log.end() - 3,)):
+            assert has_content(visit) or not visit.is_page
+        self.looks += 1
+
+
+def scores_of(directory: Path) -> list[tuple[object, ...]]:
+    with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+        return list(log.rows("url, round(relevance_now, 9)", "relevance_now NOT NULL"))
+
+
+def test_crawl_judge_and_label_killed_at_any_statement(tmp_path: Path) -> None:
+    """18 kills; those of a refresh are in test_refresh_kill.py."""
+    directory, chance = tmp_path / "crawl", Random(7)
+    with serve(world(400), latency=0.002) as server, Reader(directory / NAME) as reader:
+        witness = Witness(server, directory, tmp_path / "scratch")
+        given = ("--budget", "160", "--judge", "probability", "--strategy", "scent")
+        _let_die(arguments(server, TOPIC, directory, *given), "statement:60", server)
+        witness.look()
+        for _ in range(9):
+            _let_die(["resume", str(directory), "--quiet"], f"statement:{chance.randrange(2, 90)}", server)
+            witness.look()
+            check_log(tmp_path / "scratch" / NAME)
+        ended = run("resume", str(directory), "--quiet")
+        assert (0, "") == (ended.code, ended.err)
+        witness.look()
+        assert 160 == sum(visit.is_page for visit in visits_of(witness.events))
+        assert check_log(directory / NAME) == len(witness.events)
+        pages = [visit.node for visit in visits_of(witness.events) if visit.is_page]
+        labels = [part for number, page in enumerate(pages[:12]) for part in (("--yes", "--no")[number % 2], page)]
+        whole = tmp_path / "whole"
+        shutil.copytree(directory, whole)
+        for command in (["label", *labels], ["judge", "steam railway", "--keep"]):
+            command.insert(1, str(directory))
+            for _ in range(4):
+                before = events_of(directory, tmp_path / "scratch")
+                _let_die(command, f"statement:{chance.randrange(2, 14)}", server)
+                after = events_of(directory, tmp_path / "scratch")
+                assert exact(before) == exact(after[: len(before)])
+                check_log(tmp_path / "scratch" / NAME)
+            for place in (directory, whole):
+                ended = run(command[0], str(place), *command[2:])
+                assert 0 == ended.code, ended.err
+        with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+            said = [(label.node, label.relevant) for label in log.labels()]
+        assert [(page, not number % 2) for number, page in enumerate(pages[:12])] == said
+        assert scores_of(whole) == scores_of(directory)
+        assert check_log(directory / NAME) > len(witness.events)
+    assert not reader.wrong
+    assert reader.looks > 20

@@ -145,7 +145,7 @@ def test_judge_without_update_is_still_untrained_after_resume(tmp_path: Path) ->
     list(lycosa.resume(parts, space=Elsewhere(), budget=20))
     keep_labels(parts, [("0", False)])
     with closing(SqliteLog(parts / NAME, readonly=True)) as log:
-        assert next(log.visits("node = '0'")).relevance_now == 0.0
+        assert next(log.visits("url = '0'")).relevance_now == 0.0
     list(lycosa.resume(parts, space=Elsewhere(), budget=55))
     results = []
     for out in (whole, parts):

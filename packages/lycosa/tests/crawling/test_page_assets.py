@@ -14,11 +14,11 @@ from warcio.archiveiterator import ArchiveIterator
 import lycosa
 from input_errors import raises_input_error
 from lycosa.collection.summary import summarise
-from lycosa.core.types import Visit
 from lycosa.crawling.page_assets import PageAssets
-from lycosa.store.log import VISITS, SqliteLog
+from lycosa.store.log import SqliteLog
 from lycosa.testweb.simulation import clock, run_virtual
 from scripted_web import DAY, GONE, Says, Script, Told, crawl, html, refresh, run
+from stored import shorten
 
 FRONT, OFF, LATER = "http://reef.test/", "http://reef.test/tax", "http://reef.test/atoll"
 STYLE, PRINT, FONT = "http://reef.test/s.css?v=2&utm_source=x", "http://reef.test/print.css", "http://cdn.test/f.woff2"
@@ -105,17 +105,16 @@ def test_assets_of_relevant_pages_are_fetched(tmp_path: Path) -> None:
 
 def test_resumed_crawl_fetches_missing_assets(tmp_path: Path) -> None:
     crawl(tmp_path / "whole", site(), [FRONT], page_assets=True, budget=3)
-    with closing(SqliteLog(tmp_path / "whole" / "log.sqlite", readonly=True)) as log:
-        ends = [seq for seq, event in log.numbered(VISITS) if isinstance(event, Visit)]
+    with closing(SqliteLog(tmp_path / "whole" / "crawl.sqlite", readonly=True)) as log:
+        ends = [seq for seq, _ in log.numbered()]
     for number, cut in enumerate(ends[:-1:3]):
         out = tmp_path / f"cut-{number}"
         shutil.copytree(tmp_path / "whole", out)
         shutil.rmtree(out / "snapshot", ignore_errors=True)
-        with closing(SqliteLog(out / "log.sqlite")) as log:
-            log._db.execute("DELETE FROM event WHERE seq > ?", (cut,))
+        shorten(out / "crawl.sqlite", cut)
         run(lambda out=out: lycosa.resume(out, space=site().space(), clock=clock), start=DAY)  # type: ignore[misc]
-        with closing(SqliteLog(out / "log.sqlite", readonly=True)) as log:
-            every = [visit for visit in log.visits(VISITS) if visit.kind in ("page", "asset")]
+        with closing(SqliteLog(out / "crawl.sqlite", readonly=True)) as log:
+            every = [visit for visit in log.visits() if visit.kind in ("page", "asset")]
         assert {visit.node for visit in every} == {*ALL, FRONT, OFF, LATER}, cut
         assert len(every) == len({visit.node for visit in every}), cut
     out = tmp_path / "late"

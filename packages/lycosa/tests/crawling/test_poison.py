@@ -94,7 +94,7 @@ def run(directory: Path, sabotage: Callable[[], None]) -> int:
 
 
 def visits(directory: Path) -> dict[str, list[Visit]]:
-    log = SqliteLog(directory / "log.sqlite", readonly=True)
+    log = SqliteLog(directory / "crawl.sqlite", readonly=True)
     found: dict[str, list[Visit]] = {}
     for event in log:
         if isinstance(event, Visit) and event.kind == "page":

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from xml.etree import ElementTree
 
 import pytest
@@ -19,11 +20,13 @@ from held_port import held_port
 from lycosa.core.types import Visit
 from lycosa.revisit.change import change_of
 from lycosa.revisit.ledger import format_counts
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.testweb import Server, serve
 from lycosa.testweb.reply import ServedDocument, ServedResponse, finish
 from receiving import receiving
+from stored import exact
+from tables_of_log import check_log
 
 HOSTS, PAGES = 4, 8
 """Number of hosts, and of pages per host; a front page links to all."""
@@ -152,7 +155,7 @@ def _told(directory: Path) -> Counter[tuple[str, str]]:
 
 def _check(directory: Path, web: Reefs, phase: int) -> None:
     assert web.expected(phase) == _told(directory)
-    log = SqliteLog(directory / "log.sqlite")
+    log = SqliteLog(directory / "crawl.sqlite")
     try:
         versions = Versions(log, directory / "archive")
         for host in range(HOSTS):
@@ -160,7 +163,7 @@ def _check(directory: Path, web: Reefs, phase: int) -> None:
                 numbers = list(dict.fromkeys(web.version(page, p) for p in range(phase + 1)))
                 kept = [_plain(versions, visit) for visit in versions.of(web.url(host, page))]
                 assert [web.text(host, str(page), number) for number in numbers] == kept
-                for look in log.visits("node = ?", given=(web.url(host, page),)):
+                for look in log.visits("url = ?", given=(web.url(host, page),)):
                     if look.outcome == "unchanged":
                         assert _plain(versions, look) in kept
         check_kept(directory, list(log))
@@ -213,6 +216,25 @@ def test_refresh_killed_records_each_change_once(served: Server, crawl: Path) ->
     _check(crawl, _web(served), 1)
 
 
+def test_refresh_killed_at_any_statement_records_each_change_once(served: Server, crawl: Path, tmp_path: Path) -> None:
+    """12 kills; those of a crawl are in test_kill.py."""
+    command, chance = ["refresh", str(crawl), "--all", "--quiet"], Random(5)
+    log = tmp_path / "scratch" / NAME
+    before = exact(events_of(crawl, log.parent))
+    for _ in range(12):
+        _let_die(command, f"statement:{chance.randrange(2, 24)}", served)
+        now = exact(events_of(crawl, log.parent))
+        assert before == now[: len(before)], "a recorded event is lost"
+        assert _told(crawl) <= _web(served).expected(1), "a change was recorded twice, or is none"
+        check_log(log)
+        before = now
+    assert 0 < _told(crawl).total()
+    ended = run(*command)
+    assert (0, "", "") == (ended.code, ended.out, ended.err)
+    check_log(crawl / NAME)
+    _check(crawl, _web(served), 1)
+
+
 def test_watch_killed_records_each_change_once(served: Server, crawl: Path) -> None:
     web = _web(served)
     command = ["watch", str(crawl), "--now", ".", "--per-hour", "1000000", "--quiet"]
@@ -247,7 +269,7 @@ def test_refresh_interrupted_can_be_repeated(served: Server, crawl: Path) -> Non
 
 
 def test_refresh_on_full_disk_can_be_repeated(served: Server, crawl: Path) -> None:
-    with contextlib.closing(sqlite3.connect(crawl / "log.sqlite")) as log:
+    with contextlib.closing(sqlite3.connect(crawl / "crawl.sqlite")) as log:
         pages = log.execute("PRAGMA page_count").fetchone()[0]
     ended = run("refresh", str(crawl), "--all", "--quiet", sabotage=f"full-log:{pages + 1}")
     assert f"lycosa refresh {crawl}" in ended.complaint

@@ -166,7 +166,7 @@ def test_pywb_replays_crawl(reefs: Path, tmp_path: Path, port: int) -> None:
             except OSError:
                 time.sleep(0.05)
         with CrawlDirectory(reefs) as crawl:
-            visits = [visit for visit in crawl.log.visits("file != ''") if visit.outcome in ("ok", "redirect")]
+            visits = [visit for visit in crawl.log.visits("warc_file != ''") if visit.outcome in ("ok", "redirect")]
             shown = [visit for visit in visits if visit.kind == "page"][::4]
             rules = next(visit for visit in visits if visit.kind == "robots")
             for visit in shown:

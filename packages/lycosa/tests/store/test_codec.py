@@ -1,7 +1,11 @@
-"""Tests of the round trip of events, exact to the last bit."""
+"""Tests of the round trip of events through the log, exact to the last bit."""
 
+import json
 import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import msgpack
@@ -12,14 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lycosa.core.types import ArchivePlace, Label, Links, ModelUpdate, Seed, Setting, Terms, Visit
-from lycosa.store.codec import EVENT_KINDS, decode_other, decode_visit, encode_other, encode_visit
+from lycosa.core.types import ArchivePlace, Event, Label, Links, ModelUpdate, Seed, Setting, Terms, Visit
+from lycosa.store import codec
+from lycosa.store.log import NAME, SqliteLog
+from stored import exact, stored
 
+COLUMN = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)  # SQLite stores UTF-8
 TEXT = st.text(max_size=20)  # includes lone surrogates, which occur in pages
 REAL = st.floats(allow_nan=False, width=64)
+NUMBER = REAL.map(lambda number: number + 0.0)  # SQLite stores -0.0 as 0.0
 DATA = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | REAL | TEXT | st.binary(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT | st.integers(0, 99), inner, max_size=3),
     max_leaves=5,
 )
 COUNTS = st.integers(0, 2**31 - 1)
@@ -45,120 +53,178 @@ def terms(draw: st.DrawFn) -> Terms:
     return Terms(ids, counts, draw(st.lists(TEXT, max_size=3)), marks)
 
 
+PLACES = st.builds(ArchivePlace, st.sampled_from(["", "a-00001.warc.gz"]), COUNTS, COUNTS)
 VISITS = st.builds(
     Visit,
-    node=TEXT,
+    node=COLUMN,
     kind=st.sampled_from(["page", "redirect", "robots", "example"]),
     outcome=st.sampled_from(["ok", "gone", "timeout", "crashed"]),
     pick=COUNTS,
-    arm=TEXT,
-    priority=REAL,
+    arm=COLUMN,
+    priority=NUMBER,
     attempt=COUNTS,
-    retry_at=REAL,
+    retry_at=NUMBER,
     hops=COUNTS,
-    origin=TEXT,
-    started=REAL,
-    ended=REAL,
-    address=TEXT,
+    origin=COLUMN,
+    started=NUMBER,
+    ended=NUMBER,
+    address=COLUMN,
     status=COUNTS,
     size=st.integers(0, 2**63 - 1),
-    title=TEXT,
-    language=TEXT,
-    etag=TEXT,
-    modified=TEXT,
-    flags=st.lists(TEXT, max_size=3),
-    note=TEXT,
+    title=COLUMN,
+    language=COLUMN,
+    etag=COLUMN,
+    modified=COLUMN,
+    flags=st.lists(COLUMN, max_size=3),
+    note=COLUMN,
     digest=st.binary(max_size=32),
     simhash=st.integers(0, 2**64 - 1),
-    judge=TEXT,
-    relevance=REAL,
+    judge=COLUMN,
+    relevance=NUMBER.filter(math.isfinite),
+    same_as=COLUMN,
     data=st.dictionaries(TEXT, DATA, max_size=3),
     terms=terms(),
     links=links(),
-    place=st.builds(ArchivePlace, TEXT, COUNTS, COUNTS),
+    place=PLACES,
+    parent=COLUMN,
+    anchor=COLUMN,
+    depth=COUNTS,
+    priority_terms=st.dictionaries(COLUMN, st.integers(-9999, 9999).map(lambda number: number / 1000), max_size=3),
 )
 
 
-def exact(value: Any) -> Any:
-    """Return a value that is equal only if all bits are: floats as hex, arrays as type and bytes."""
-    if isinstance(value, np.ndarray):
-        return (value.dtype.str, value.tobytes())
-    if isinstance(value, float):
-        return ("float", value.hex())
-    if isinstance(value, list | tuple):
-        return [type(value).__name__, *map(exact, value)]
-    if isinstance(value, dict):
-        return {key: exact(item) for key, item in value.items()}
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: exact(getattr(value, name)) for name in value.__dataclass_fields__}
-    return (type(value).__name__, value)
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteLog]:
+    with closing(SqliteLog(tmp_path_factory.mktemp("log") / NAME)) as log:
+        yield log
+
+
+def through(log: SqliteLog, event: Event) -> Event:
+    """Append an event; return it as a reader of the log sees it."""
+    seq = log.append(event)
+    ((found, again),) = log.events(seq - 1, seq)
+    assert seq == found
+    return again
 
 
 @settings(max_examples=50, deadline=None)
 @given(VISITS)
-def test_visit_round_trip(visit: Visit) -> None:
-    assert exact(visit) == exact(decode_visit(encode_visit(visit), visit.place))
+def test_visit_round_trip(log: SqliteLog, visit: Visit) -> None:
+    assert exact(visit) == exact(through(log, visit))
 
 
 @settings(max_examples=30, deadline=None)
 @given(
     st.one_of(
-        st.builds(Seed, TEXT, REAL),
-        st.builds(Label, TEXT, st.booleans(), REAL, TEXT),
-        st.builds(Setting, TEXT, DATA, REAL),
-        st.builds(ModelUpdate, TEXT, st.dictionaries(TEXT, DATA, max_size=3), REAL),
+        st.builds(Seed, COLUMN, NUMBER, COLUMN, st.dictionaries(TEXT, DATA, max_size=3)),
+        st.builds(Label, COLUMN, st.none() | st.booleans(), NUMBER, COLUMN),
+        st.builds(Setting, COLUMN, DATA, NUMBER),
+        st.builds(ModelUpdate, COLUMN, st.dictionaries(TEXT, DATA, max_size=3), NUMBER),
     )
 )
-def test_other_events_round_trip(event: Seed | Label | Setting | ModelUpdate) -> None:
-    assert exact(event) == exact(decode_other(EVENT_KINDS[type(event)], encode_other(event)))
+def test_other_events_round_trip(log: SqliteLog, event: Seed | Label | Setting | ModelUpdate) -> None:
+    assert exact(event) == exact(through(log, event))
 
 
-def test_model_update_with_arrays_round_trip() -> None:
+def test_model_update_with_arrays_round_trip(log: SqliteLog) -> None:
     data = {"w": np.array([[0.1, -0.0], [np.nan, 3]], np.float32), "more": [np.arange(3, dtype=np.uint32), {"b": b"x"}]}
-    decoded = decode_other("model_update", encode_other(ModelUpdate("judge", data, 1.5)))
-    assert isinstance(decoded, ModelUpdate)
-    assert (exact(data), (2, 2)) == (exact(decoded.data), decoded.data["w"].shape)
+    found = through(log, ModelUpdate("judge", data, 1.5))
+    assert isinstance(found, ModelUpdate)
+    assert (exact(data), (2, 2)) == (exact(found.data), found.data["w"].shape)
     with pytest.raises(TypeError, match="cannot hold a set"):
-        encode_other(ModelUpdate("judge", {"s": set()}))
+        log.append(ModelUpdate("judge", {"s": set()}))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"", b"\xff\0", {"a": [b"x"]}, {3: 0.5}, {"3": 1, 3: 2}, {None: 1}, {True: "x"}, "\ud800", ["\udfff\0"],
+     math.inf, {"worst": [-math.inf]}, -0.0, 5e-324, 0.1, 2**63, 2**64 - 1, -(2**63), True, 1, 1.0, None, "", [], {},
+     "1", "null", '"', "a\u2028\0b"],
+    ids=ascii,
+)  # fmt: skip
+def test_value_of_any_type_is_exact(log: SqliteLog, value: Any) -> None:
+    setting, seed = through(log, Setting("s", value)), through(log, Seed("s", data={"a": value}))
+    visit = through(log, Visit("a", "page", "ok", 1, data={"value": value, "type": "text/html"}))
+    assert isinstance(setting, Setting)
+    assert isinstance(seed, Seed)
+    assert isinstance(visit, Visit)
+    assert exact([value] * 3) == exact([setting.value, seed.data["a"], visit.data["value"]])
+    assert "text/html" == visit.data["type"]
+
+
+def test_nan_in_data_is_exact(log: SqliteLog) -> None:
+    visit = through(log, Visit("a", "page", "ok", 1, data={"deep": [{"nan": math.nan}]}))
+    assert isinstance(visit, Visit)
+    assert math.isnan(visit.data["deep"][0]["nan"])
+    setting = through(log, Setting("s", math.nan))
+    assert isinstance(setting, Setting)
+    assert math.isnan(setting.value)
+
+
+def test_tuples_become_lists(log: SqliteLog) -> None:
+    for value in ((1, 2), ("a", [b"x", (3,)])):
+        setting = through(log, Setting("s", value))
+        assert isinstance(setting, Setting)
+        assert json.loads(json.dumps(value, default=list)) == json.loads(json.dumps(setting.value, default=list))
+        assert isinstance(setting.value, list)
+
+
+def test_keys_that_could_not_be_read_are_refused(log: SqliteLog) -> None:
+    end = log.end()
+    for data in ({(1, 2): 3}, {"deep": [{(1,): b"x"}]}):
+        for event in (Setting("s", data), Visit("a", "page", "ok", 1, data=data), ModelUpdate("j", data)):  # type: ignore[arg-type]
+            with pytest.raises(TypeError, match="cannot hold the key"):
+                log.append(event)
+    assert end == log.end()
+
+
+def test_integer_keys_round_trip(log: SqliteLog) -> None:
+    visit = through(log, Visit("a", "page", "ok", 1, data={"clusters": {3: 0.5}}))
+    assert isinstance(visit, Visit)
+    assert {"clusters": {3: 0.5}} == visit.data
+
+
+def test_pack_data_keeps_plain_items_readable() -> None:
+    text, binary = codec.pack_data({"type": "text/html", "body": b"x", "clusters": {3: 0.5}, "widths": [0.5, 1]})
+    assert {"type": "text/html", "widths": [0.5, 1]} == json.loads(text)
+    assert binary is not None
+    assert {"body": b"x", "clusters": {3: 0.5}} == codec.unpack(binary)
 
 
 def test_tag_paths_are_stored_once() -> None:
-    visit = Visit("a", "page", "ok", 1, links=Links.to(*(f"http://a.test/{n}" for n in range(60))))
-    visit.links.paths = ["html body ul.nav li a"] * 40 + ["html body p a"] * 20
-    fields = msgpack.unpackb(zstandard.decompress(encode_visit(visit)), strict_map_key=False)
-    assert [["html body ul.nav li a", "html body p a"], [0] * 40 + [1] * 20] == fields[38:]
-    assert visit.links.paths == decode_visit(encode_visit(visit), ArchivePlace()).links.paths
+    links = Links.to(*(f"http://a.test/{n}" for n in range(60)))
+    links.paths = ["html body ul.nav li a"] * 40 + ["html body p a"] * 20
+    blob = codec.pack_links(links)
+    assert blob is not None
+    parts = msgpack.unpackb(zstandard.decompress(blob))
+    assert [["html body ul.nav li a", "html body p a"], [0] * 40 + [1] * 20] == parts[7:]
+    assert links.paths == codec.unpack_links(blob).paths
 
 
-def test_infinite_priority_round_trip() -> None:
-    visit = Visit("a", "page", "ok", 1, priority=math.inf, relevance=-0.0)
-    decoded = decode_visit(encode_visit(visit), ArchivePlace())
-    assert math.inf == decoded.priority
-    assert -1.0 == math.copysign(1.0, decoded.relevance)
+def test_infinite_priority_round_trip(log: SqliteLog) -> None:
+    visit = through(log, Visit("a", "page", "ok", 1, priority=math.inf))
+    assert isinstance(visit, Visit)
+    assert math.inf == visit.priority
 
 
 def test_visit_with_sixty_links_is_small() -> None:
     names = [f"https://www.example.org/section/article-{n}.html" for n in range(60)]
     ids = np.arange(0, 40_000, 40, dtype=np.uint32)
-    visit = Visit("https://www.example.org/", "page", "ok", 1, links=Links.to(*names, anchors=names))
-    visit.terms = Terms(ids, np.ones(len(ids), np.uint16), [])
-    assert len(encode_visit(visit)) < 5_000
+    blobs = codec.pack_links(Links.to(*names, anchors=names)), codec.pack_terms(Terms(ids, np.ones(1000, np.uint16)))
+    assert sum(len(blob or b"") for blob in blobs) < 5_000
 
 
-def test_integer_keys_round_trip() -> None:
-    visit = Visit("a", "page", "ok", 1, data={"clusters": {3: 0.5}})
-    assert visit.data == decode_visit(encode_visit(visit), ArchivePlace()).data
-
-
-def test_decode_works_in_threads() -> None:
-    visits = [
-        Visit(f"http://a.example/{number}", "page", "ok", number, title="x" * 5_000 * number) for number in range(8)
-    ]
-    blobs = [encode_visit(visit) for visit in visits]
+def test_unpack_works_in_threads() -> None:
+    blobs = [codec.pack(f"{number}" * 5_000 * number) for number in range(8)]
 
     def read(number: int) -> list[str]:
-        return [decode_visit(blobs[number], ArchivePlace()).node for _ in range(60)]
+        return [codec.unpack(blobs[number]) for _ in range(60)]
 
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(read, range(8)))
-    assert [[visit.node] * 60 for visit in visits] == found
+    assert [[f"{number}" * 5_000 * number] * 60 for number in range(8)] == found
+
+
+def test_stored_events_keep_their_order(tmp_path: Path) -> None:
+    events: list[Event] = [Seed("a"), Visit("a", "page", "ok", 1), Label("a", None), Seed("b"), Setting("x", 1)]
+    assert exact(events) == exact(stored(events))

@@ -41,7 +41,7 @@ def test_last_returns_newest_version(versions: Versions) -> None:
 
 
 def test_exchange_of_304_is_that_of_version_before(versions: Versions) -> None:
-    (unmodified,) = versions.log.visits("node = ? AND outcome = 'unchanged'", given=(A,))
+    (unmodified,) = versions.log.visits("url = ? AND outcome = 'unchanged'", given=(A,))
     exchange = versions.exchange(unmodified)
     assert exchange is not None
     assert b"salamander" in exchange.body

@@ -13,7 +13,6 @@ import numpy as np
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.types import Visit
 from lycosa.judges.taxonomy import path_of
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.recording import ArchiveFile, Recording, Spot
@@ -126,8 +125,8 @@ def crawl(path: Path, account: Account, keep: UrlFilter, *, labelled: bool = Fal
         log = collection.log
         labels = current_labels(log)
         empty = True
-        for event in log.events(f"({PAGES}) OR outcome = 'redirect'"):
-            if not isinstance(event, Visit) or not keep(event.node):
+        for event in log.visits(f"({PAGES}) OR outcome = 'redirect'"):
+            if not keep(event.node):
                 continue
             if event.outcome == "redirect":
                 if event.kind == "redirect" and event.links.urls:

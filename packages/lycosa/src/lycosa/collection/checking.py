@@ -1,7 +1,8 @@
 """`lycosa check`: verify a crawl's log and archive, and rebuild the indexes derived from them.
 
-A damaged log is replaced by a copy of its readable events and kept under another name. Words are numbered in the order
-of the log, so visits after a lost one lose their words. A visit whose records cannot be read is marked as not archived.
+A damaged log is replaced by a copy of its readable events and kept under another name; the derived tables are made
+again. Words are numbered in the order of the log, so visits after a lost one lose their words. A visit whose records
+cannot be read is marked as not archived.
 """
 
 from __future__ import annotations
@@ -12,19 +13,20 @@ import os
 import sqlite3
 import time
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from lycosa.collection import searching, shelf
+from lycosa.collection import searching
 from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.types import ArchivePlace, Event, Terms, Visit
-from lycosa.store import cdxj, codec
+from lycosa.core.types import Event, Terms, Visit
+from lycosa.store import cdxj, schema
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, NON_VISIT_KINDS, SqliteLog, harden, is_valid_place, row_columns
+from lycosa.store.log import EVENT_TABLES, NAME, SqliteLog, harden, stored_event
 from lycosa.store.search import NAME as SEARCH
 from lycosa.store.snapshots import Snapshots
 
@@ -52,9 +54,8 @@ def check(directory: Path, progress: ProgressCallback = no_progress) -> CrawlChe
                 raise LockedError(f"{path} is locked by another program: close that program first") from error
             raise DamagedError(f"{path} cannot be read ({error}): restore it from a backup") from error
         _check_archive(directory, result, progress)
-        if result.faults:  # snapshot and cached view belong to the old log
+        if result.faults:  # a snapshot belongs to the old log
             Snapshots(directory).remove()
-            shelf.remove(directory)
         _index_archive(directory, result)
         if _is_damaged(directory / SEARCH):
             (directory / SEARCH).unlink()
@@ -81,7 +82,7 @@ def _check_log(path: Path, result: CrawlCheck, progress: ProgressCallback) -> No
     new.unlink(missing_ok=True)
     try:
         faults = list(_copy(path, new, result, progress))
-        if not faults and _is_damaged(path):
+        if not faults and (_is_damaged(path) or _is_altered(path)):
             faults = ["log: redundant data is damaged; all events can be read"]
         if faults:
             backup = path.with_name(f"{NAME}.damaged-{time.time_ns()}")
@@ -95,77 +96,78 @@ def _check_log(path: Path, result: CrawlCheck, progress: ProgressCallback) -> No
 def _copy(path: Path, new: Path, result: CrawlCheck, progress: ProgressCallback) -> Iterator[str]:
     """Copy all readable events; yield a description of each fault."""
     address = f"{path.absolute().as_uri()}?mode=ro"
+    lost: list[str] = []
+    parts: Counter[str] = Counter()  # damaged parts of visits
     with closing(sqlite3.connect(address, uri=True)) as db, closing(SqliteLog(new)) as log, log.batch():
         harden(db)
         db.execute("PRAGMA writable_schema=ON")  # otherwise SQLite does not read truncated files
-        db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        relevances_now: dict[int, float] = {}
-        query = "SELECT seq, relevance_now FROM relevance_now WHERE typeof(relevance_now) = 'real'"
-        with suppress(sqlite3.DatabaseError):  # `lycosa judge` can compute the relevances again
-            relevances_now = dict(db.execute(query))
-        lost: list[str] = []
-        rebuilt = wordless = 0
+        db.text_factory = partial(_text, parts)
         words_lost = False
-        for seq, row in _rows(db):
+        for seq, event, defects in _stored_events(db, lost):
             if seq % 1000 == 0:
                 progress("reading the log", seq, seq)
-            event = _decoded(row) if row else None
+            words_lost = words_lost or "visit" in defects or "terms" in defects
             if event is None:
-                lost.append(
-                    f"{seq} ({row[1]} {row[2]})" if row else f"{seq} and all later ones" if row is None else str(seq)
-                )
-                words_lost = words_lost or not row or row[1] not in NON_VISIT_KINDS
                 continue
-            body = row[9]
             if isinstance(event, Visit) and words_lost and (len(event.terms.ids) or event.terms.new):
-                event.terms, wordless = Terms(), wordless + 1
-                body = codec.encode_visit(event)
-            rebuilt += row_columns(event) != tuple(row[1:9])
-            log.put(seq, event, body, relevances_now.get(seq) if isinstance(event, Visit) else None)
+                event.terms, defects = Terms(), [*defects, "terms"]
+            parts.update(defects)
+            log.put(seq, event)
             result.events += 1
     if not result.events:
         raise sqlite3.DatabaseError("no event is readable")
     if lost:
         more = f" and {len(lost) - 10:,} more" if len(lost) > 10 else ""
         yield f"log: lost are the events {', '.join(lost[:10])}{more}"
-    if rebuilt:
-        yield f"log: {rebuilt:,} events had damaged columns; rebuilt from their contents"
-    if wordless:
-        yield f"log: {wordless:,} later visits have lost the words of their pages, which the judge learns from"
+    for part, what in _PARTS.items():
+        if parts[part]:
+            yield f"log: {what.format(parts[part])}"
 
 
-def _rows(db: sqlite3.Connection) -> Iterator[tuple[int, Any]]:
-    """Yield the events by number: () for an unreadable one, None if all from there on are unreadable."""
-    end, faults = 0, list[int]()
-    with suppress(sqlite3.DatabaseError):
-        end = int(db.execute("SELECT MAX(seq) FROM event").fetchone()[0] or 0)
-    for seq in range(1, 1 + (end or 1_000_000)):
-        try:
-            row = db.execute("SELECT * FROM event WHERE seq = ?", (seq,)).fetchone()
-        except sqlite3.DatabaseError:
-            faults.append(seq)
+_MAX_UNREADABLE = 100_000  # events in a row; a damaged inner page of a table makes some 5,000 unreadable
+_PARTS = {
+    "text": "{:,} texts were damaged; unreadable letters were replaced",
+    "links": "{:,} visits have lost their links",
+    "terms": "{:,} visits have lost the words of their pages, which the judge learns from",
+    "binary": "{:,} visits have lost some of their data",
+}
+
+
+def _stored_events(db: sqlite3.Connection, lost: list[str]) -> Iterator[tuple[int, Event | None, list[str]]]:
+    """Yield all events with their numbers and unreadable parts, None for an unreadable one; fill a list of these."""
+    end, is_certain = _last_event(db)
+    seq, missing, last_read = 0, list[str](), 0
+    while seq < end or not (is_certain or seq > max(end, last_read) + _MAX_UNREADABLE):
+        seq += 1
+        event, defects = stored_event(db, seq)
+        if event is None and not defects:  # lost in an earlier repair
             continue
-        yield from ((fault, ()) for fault in faults if row)
-        if row:
-            faults = []
-            yield seq, row
-    if end:
-        yield from ((fault, ()) for fault in faults)
-    elif faults:  # the file does not record the number of events any more
-        yield faults[0], None
+        if event is None:
+            missing.append(f"{seq} ({' or '.join(defects)})")
+        else:
+            lost += missing
+            missing, last_read = [], seq
+        yield seq, event, defects
+    lost += missing if is_certain or not missing else [f"{missing[0].partition(' ')[0]} and all later ones"]
 
 
-def _decoded(row: tuple[Any, ...]) -> Event | None:
-    """Decode an event. If its kind is damaged, try it as a visit, whose body contains the kind."""
-    _, kind, _, _, _, _, file, start, length, body = row
+def _text(parts: Counter[str], raw: bytes) -> str:
     try:
-        if kind in NON_VISIT_KINDS:
-            return codec.decode_other(kind, body)
-        plain = isinstance(file, str) and type(start) is int and type(length) is int
-        place = ArchivePlace(file, start, length) if plain else ArchivePlace()
-        return codec.decode_visit(body, place if is_valid_place(place) else ArchivePlace())
-    except codec.DECODE_ERRORS:
-        return None
+        return raw.decode()
+    except UnicodeDecodeError:
+        parts["text"] += 1
+        return raw.decode("utf-8", "replace")
+
+
+def _last_event(db: sqlite3.Connection) -> tuple[int, bool]:
+    """Return the number of the last event, and whether it is certain that none follows."""
+    last, is_certain = 0, True
+    for name in (*EVENT_TABLES, "content", "score"):
+        try:
+            last = max(last, db.execute(f"SELECT COALESCE(MAX(seq), 0) FROM {name}").fetchone()[0])
+        except sqlite3.DatabaseError:
+            is_certain = is_certain and name not in EVENT_TABLES
+    return last, is_certain
 
 
 def _is_damaged(path: Path) -> bool:
@@ -179,11 +181,20 @@ def _is_damaged(path: Path) -> bool:
         return "locked" not in str(error)
 
 
+def _is_altered(path: Path) -> bool:
+    """Return whether other tables, indexes or views were defined in a log."""
+    with closing(sqlite3.connect(path)) as db:
+        harden(db)
+        return schema.objects(db) != schema.expected_objects()
+
+
 def _check_archive(directory: Path, result: CrawlCheck, progress: ProgressCallback) -> None:
     archive = directory / "archive"
     unreadable: dict[str, list[int]] = {}
     with closing(SqliteLog(directory / NAME)) as log:
-        for seq, file, start, length in log.rows("seq, file, start, length", "file != ''", "file, start"):
+        for seq, file, start, length in log.rows(
+            "seq, warc_file, warc_offset, warc_length", "warc_file != ''", "warc_file, warc_offset"
+        ):
             if not _is_whole(archive / file, start, length):
                 unreadable.setdefault(file, []).append(seq)
             progress("reading the archive", seq, seq)

@@ -7,6 +7,7 @@ import re
 from array import array
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ class Assessor:
         self.table, self.tally = table, tally
 
     def assess(self, task: Task, page: Page) -> Visit:
+        _clean(page)
         self._reject(task, page)
         visit = Visit(
             node=task.node,
@@ -82,6 +84,9 @@ class Assessor:
             data=page.data,
             digest=page.exchange.digest if page.exchange is not None else b"",
             links=page.links,
+            parent=task.parent,
+            depth=task.depth,
+            priority_terms=task.priority_terms,
         )
         if page.exchange is not None and (kind := _media_type(page.exchange.header("content-type"))):
             visit.data = {**visit.data, "type": kind}
@@ -124,12 +129,28 @@ class Assessor:
 
     def _judge(self, visit: Visit, judgement: Judgement) -> None:
         visit.judge = self.judge_name
-        visit.relevance = float(judgement.relevance) if math.isfinite(judgement.relevance) else 0.0
+        # + 0.0, because SQLite stores -0.0 as 0.0
+        visit.relevance = float(judgement.relevance) + 0.0 if math.isfinite(judgement.relevance) else 0.0
         visit.links.link_relevances = _column("link relevances", judgement.link_relevances, visit)
         for name, column in judgement.facets.items():
             visit.links.facets[name] = _column(f"values of the facet {name!r}", column, visit)
         if judgement.data:
             visit.data = {**visit.data, **as_stored(judgement.data)}
+
+
+def _clean(page: Page) -> None:
+    """Remove lone surrogates from a page's texts, which a database cannot hold."""
+    for name in ("title", "language", "etag", "modified", "note"):
+        setattr(page, name, _storable(getattr(page, name)))
+    page.flags = [_storable(flag) for flag in page.flags]
+    links = page.links
+    if not "".join(chain(links.urls, links.anchors)).isascii():
+        links.urls = [_storable(url) for url in links.urls]
+        links.anchors = [_storable(anchor) for anchor in links.anchors]
+
+
+def _storable(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "ignore").decode()
 
 
 @lru_cache(maxsize=256)

@@ -61,6 +61,11 @@ class Greedy:
         if self.is_listener:
             self.refresh(self.estimator.reconsider(rows, relevances_now, table), table, frontier)  # type: ignore[attr-defined]
 
+    def explain(self, row: int, arm: str, table: Table) -> dict[str, float]:
+        """Return the terms of a row's priority, which the estimator may not provide."""
+        explain = getattr(self.estimator, "explain", None)
+        return {} if explain is None else explain(row, table)
+
     def state(self) -> State:
         return state_of(self.estimator)
 
@@ -226,6 +231,9 @@ class Batched:
 
     def _rows(self) -> Rows:
         return np.unique(np.concatenate(self._changed)) if self._changed else np.zeros(0, np.int32)
+
+    def explain(self, row: int, arm: str, table: Table) -> dict[str, float]:
+        return self.greedy.explain(row, arm, table)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
         self.greedy.admit(row, table, frontier)

@@ -332,12 +332,7 @@ class Engine:
         self.wake()
 
     def _unknown_part(self, event: Event) -> Event | None:
-        if not isinstance(event, InboundLinks | LinkBatch):
-            return event
-        known = self.inbox.get(event.sender, 0)
-        if isinstance(event, LinkBatch):
-            return event.after(known)
-        return event if event.number > known else None
+        return event.after(self.inbox.get(event.sender, 0)) if isinstance(event, LinkBatch) else event
 
     def _record(self, event: Event) -> None:
         self.log.append(event)
@@ -415,8 +410,8 @@ class Engine:
         else:
             self._fold_from_others(event)
 
-    def _fold_from_others(self, event: InboundLinks | LinkBatch) -> None:
-        for page in event.pages if isinstance(event, LinkBatch) else (event,):
+    def _fold_from_others(self, event: LinkBatch) -> None:
+        for page in event.pages:
             self._fold_links(page)
         if self.spilled is not None:
             self.spilled.settle()

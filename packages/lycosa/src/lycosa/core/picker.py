@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from lycosa.core.budget import (
     BYTES_SPENT,
@@ -103,7 +104,21 @@ class Picker:
             priority=priority,
             attempt=int(table.attempts[row]) + 1,
             hops=int(table.hops[row]),
+            **self._origin(row),
+            priority_terms=self.explain(row, arm) if priority < math.inf else {},
         )
+
+    def _origin(self, row: int) -> dict[str, Any]:
+        """Return the page with the first link to a row, and the row's depth."""
+        parent = int(self.table.parent[row])
+        return {"parent": self.table.nodes[parent] if parent >= 0 else "", "depth": int(self.table.depth[row])}
+
+    def explain(self, row: int, arm: str) -> dict[str, float]:
+        """Return the terms of a row's priority, largest first, if the strategy explains them."""
+        explain: Callable[[int, str, Table], Mapping[str, float]] | None = getattr(self.strategy, "explain", None)
+        terms = {} if explain is None else explain(row, arm, self.table)
+        finite = {str(name): float(value) for name, value in terms.items() if value and math.isfinite(value)}
+        return dict(sorted(finite.items(), key=lambda term: -abs(term[1])))
 
     def _due(self, now: float) -> Task | None:
         while (task := self.scheduler.pick(self.tally.picks + 1, now)) is not None and self._is_open(task):
@@ -111,7 +126,7 @@ class Picker:
                 self.frontier.mark_taken(task.row, free=True)
                 break
             self.scheduler.give_back(task, now + 60.0)  # the strategy has already picked it
-        return task
+        return task if task is None or task.follows or task.row < 0 else replace(task, **self._origin(task.row))
 
     def _is_open(self, task: Task) -> bool:
         return task.row >= 0 and self.table.state.item(task.row) == OPEN

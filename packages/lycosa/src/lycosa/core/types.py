@@ -207,6 +207,12 @@ class Task:
     """For a revisit: header fields of a conditional request."""
     due: bool = False
     """True if the visit scheduler requested it."""
+    parent: str = ""
+    """Page with the first link to the node; "" for a seed."""
+    depth: int = 0
+    """Number of links from a seed."""
+    priority_terms: dict[str, float] = field(default_factory=dict)
+    """Terms of the priority, largest first, if the strategy explains it."""
 
 
 class Pick(NamedTuple):
@@ -302,6 +308,14 @@ class Visit:
     terms: Terms = field(default_factory=Terms)
     links: Links = field(default_factory=Links)
     place: ArchivePlace = field(default_factory=ArchivePlace)
+    parent: str = ""
+    """For a first visit: page with the first link to this node, whatever redirects lie between; "" for a seed."""
+    anchor: str = ""
+    """Text of that link, set by the log."""
+    depth: int = 0
+    """For a first visit: number of links from a seed."""
+    priority_terms: dict[str, float] = field(default_factory=dict)
+    """Terms of the priority when it was picked, largest first."""
     updated_relevance: float | None = field(default=None, compare=False, repr=False)
     """Relevance by the judge's current model, set by readers of the log; None: same as `relevance`. Not for folds."""
 
@@ -319,6 +333,11 @@ class Visit:
     def complaint(self) -> str:
         """Status and note of a failure."""
         return f"{self.status or ''} {self.note}".strip()
+
+    @property
+    def target(self) -> str:
+        """Target of a redirect, or ""."""
+        return self.links.urls[0] if self.outcome == "redirect" and self.links.urls else ""
 
     @property
     def is_page(self) -> bool:
@@ -415,16 +434,11 @@ class InboundLinks:
     hops: int = 0  # hops of the page, plus redirects that led to it
     seed: bool = False  # true if the page is a seed; its redirect target becomes a seed as well
     sums: list[float] = field(default_factory=list)  # values passed on by a redirect (`Table.inherited_values`)
-    # Serialised form as received, to be logged; clear it after any change.
-    packed: bytes = field(default=b"", compare=False, repr=False)
 
 
 @dataclass(slots=True)
 class LinkBatch:
-    """Links from several pages of another shard, in order of their numbers; sent and logged as one event.
-
-    Logs of shards split from a common log have one event for each page instead.
-    """
+    """Links from several pages of another shard, in order of their numbers; sent and logged as one event."""
 
     pages: list[InboundLinks]
     packed: bytes = field(default=b"", compare=False, repr=False)  # serialised form as received, to be logged
@@ -445,7 +459,7 @@ class LinkBatch:
         return LinkBatch(pages) if pages else None
 
 
-Event: TypeAlias = Visit | Seed | Label | Setting | ModelUpdate | InboundLinks | LinkBatch
+Event: TypeAlias = Visit | Seed | Label | Setting | ModelUpdate | LinkBatch
 
 
 @dataclass(slots=True)

@@ -92,7 +92,8 @@ class CrawlFiles:
 
     def events(self, after: int = 0) -> Generator[Event, None, None]:
         """Yield the log's events after a number; note their judge and the archived payloads."""
-        for event in self.log.events("seq > ?", given=(after,)) if isinstance(self.log, SqliteLog) else self.log:
+        numbered = self.log.events(after) if isinstance(self.log, SqliteLog) else enumerate(self.log)
+        for _, event in numbered:
             if isinstance(event, Visit | ModelUpdate):
                 self.judged_by = event.judge or self.judged_by
             if isinstance(event, Visit) and self.archive is not None:
@@ -334,7 +335,7 @@ CHECK_PAGES = 5_000  # pages between two checks that the indexer still runs
 
 
 class BackgroundIndexer:
-    """Low-priority process that keeps index and caches of a large, running crawl up to date.
+    """Low-priority process that keeps the search index of a large, running crawl up to date.
 
     It ends when everything is indexed after the crawl, and is restarted if it dies.
     """

@@ -14,7 +14,7 @@
 11. seed                         http://example.org/
 12. annotations                  event:123,page,ok; 2t for the second attempt; flags
 
-It is derived from the crawl's own log (log.sqlite), and each line names its event. A resumed crawl writes the lines
+It is derived from the crawl's own log (crawl.sqlite), and each line names its event. A resumed crawl writes the lines
 that a killed run has not written, and cuts off a torn one. A file with other content is renamed to crawl.log.00001.
 """
 
@@ -35,7 +35,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Visit
 from lycosa.spaces.stage import as_visit
 from lycosa.store.cdxj import format_date, format_digest
-from lycosa.store.log import VISITS, SqliteLog
+from lycosa.store.log import SqliteLog
 from lycosa.web.browser_protocols import LoggedRequest
 
 NAME, NONE = "crawl.log", "none"
@@ -70,10 +70,9 @@ class CrawlLog:
         except OSError as error:
             raise InputError("unwritable-file", f"cannot write --log-file {self.path}: {error.strerror}") from error
         end = self.log.end()
-        for seq, visit in self.log.numbered(f"seq > ? AND {VISITS}", given=(known,)):
-            if isinstance(visit, Visit):
-                self._write(seq, visit)
-                progress("writing crawl.log", seq - known, end - known)
+        for seq, visit in self.log.numbered("seq > ?", given=(known,)):
+            self._write(seq, visit)
+            progress("writing crawl.log", seq - known, end - known)
 
     def visited(self, visit: Visit, number: int) -> None:
         self._write(number, visit)
@@ -115,7 +114,7 @@ class CrawlLog:
         while end > 0:
             begin = tail.rfind(b"\n", 0, end - 1) + 1
             seq, url = parse_line(tail[begin:end])
-            if seq and any(_plain(str(node)) == url for (node,) in self.log.rows("node", "seq = ?", given=(seq,))):
+            if seq and any(_plain(str(node)) == url for (node,) in self.log.rows("url", "seq = ?", given=(seq,))):
                 return seq, end
             end = begin
         return 0, 0
@@ -176,7 +175,8 @@ def browser_requests(visit: Visit) -> list[Visit]:
         fields.append(
             Visit(
                 one.url, "asset", one.outcome, 0, origin=visit.node, started=one.started, ended=one.ended,
-                status=one.status, size=one.size, digest=one.digest, data={"type": one.type}, flags=["browser"],
+                status=one.status, size=one.size, digest=bytes.fromhex(one.digest), data={"type": one.type},
+                flags=["browser"],
             )
         )  # fmt: skip
     return fields

@@ -308,7 +308,7 @@ def _logged_request(kept: Resource, response: Response, now: float) -> LoggedReq
     kind = response.fields.get("content-type", "").partition(";")[0].strip().lower()[:100]
     size = len(response.body)
     return LoggedRequest(
-        kept.url, outcome, status, size, kind, kept.started, now, response.address, kept.exchange.digest
+        kept.url, outcome, status, size, kind, kept.started, now, response.address, kept.exchange.digest.hex()
     )
 
 

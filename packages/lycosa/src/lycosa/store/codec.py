@@ -1,13 +1,14 @@
-"""Serialization of events: columnar msgpack, zstd level 1.
+"""Serialisation of the parts of events that are no plain columns: msgpack, zstd level 1.
 
-The round trip is exact, `decode(encode(event)) == event` to the last bit, because a resumed crawl learns from decoded
-events and a running one from the originals.
+The round trip is exact, to the last bit, because a resumed crawl learns from decoded events and a running one from the
+originals.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
 from operator import attrgetter
@@ -17,52 +18,92 @@ import msgpack
 import numpy as np
 
 from lycosa import zstd
-from lycosa.core.types import (
-    ArchivePlace,
-    Event,
-    InboundLinks,
-    Kind,
-    Label,
-    LinkBatch,
-    Links,
-    ModelUpdate,
-    Outcome,
-    Seed,
-    Setting,
-    Terms,
-    Visit,
-)
+from lycosa.core.types import InboundLinks, Kind, LinkBatch, Links, Outcome, Terms, Visit
 
-VERSION = 5  # format version of the log; logs of other versions are refused
-# Raised when decoding bytes that are not an event.
+# Raised when decoding bytes that are not a part of an event.
 DECODE_ERRORS = (
     ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError,
     msgpack.UnpackException, zstd.ZstdError,
 )  # fmt: skip
 KINDS, OUTCOMES = frozenset(get_args(Kind)), frozenset(get_args(Outcome))
 
-_MAX_EVENT_BYTES = 256 * 2**20  # limit of the decompressed size; a page has at most some megabytes of links and words
-_PLAIN = [part.name for part in fields(Visit)][:27]
-_plain = attrgetter(*_PLAIN)  # fields of a visit that are stored unchanged, in order
+_MAX_BYTES = 256 * 2**20  # limit of the decompressed size; a page has at most some megabytes of links and words
 _STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": False}
 
 
-def encode_visit(visit: Visit, level: int = 1) -> bytes:
-    """Encode a visit without its place in the archive, which has columns of its own."""
-    links, terms = visit.links, visit.terms
-    packed: bytes = msgpack.packb(
-        (
-            *_plain(visit),
-            _deltas(terms.ids),
-            terms.counts.tobytes(),
-            terms.new,
-            *_columns(links),
-            terms.marks.tobytes(),
-            *pack_paths(links.paths),
-        ),
-        unicode_errors="surrogatepass",
-    )
-    return zstd.compress(packed, level)
+def pack(value: Any) -> bytes:
+    """Encode plain values, bytes and arrays."""
+    return zstd.compress(msgpack.packb(value, default=_pack_array, unicode_errors="surrogatepass"))
+
+
+def unpack(blob: bytes) -> Any:
+    return msgpack.unpackb(zstd.decompress(blob, _MAX_BYTES), ext_hook=_unpack_array, **_STRICT)
+
+
+def pack_value(value: Any) -> str | bytes:
+    """Encode a value as JSON if that is exact, so that SQL can read it, and as msgpack otherwise.
+
+    >>> pack_value({"reason": "stopped"}), type(pack_value({1: 2})), type(pack_value(b""))
+    ('{"reason":"stopped"}', <class 'bytes'>, <class 'bytes'>)
+    """
+    text = _as_json(value)
+    return pack(_with_storable_keys(value)) if text is None else text
+
+
+def _as_json(value: Any) -> str | None:
+    """Return a value as JSON; None if that is not exact."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text.encode()  # a lone surrogate cannot be stored as text
+        return text if json.loads(text) == value else None
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _with_storable_keys(value: Any) -> Any:
+    """Return the value; raise TypeError if a key would be a list when read, which cannot be a key."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if isinstance(key, tuple):
+                raise TypeError(f"a log cannot hold the key {key!r}: use plain values as keys")
+            _with_storable_keys(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _with_storable_keys(item)
+    return value
+
+
+def unpack_value(stored: str | bytes) -> Any:
+    return json.loads(stored) if isinstance(stored, str) else unpack(stored)
+
+
+def pack_data(data: Mapping[str, Any]) -> tuple[str, bytes | None]:
+    """Encode a visit's data: as JSON, and the items that JSON cannot hold exactly as msgpack.
+
+    >>> pack_data({"type": "text/html"}), pack_data({"type": "text/html", "body": b"x"})[0]
+    (('{"type":"text/html"}', None), '{"type":"text/html"}')
+    """
+    if not data:
+        return "{}", None
+    plain = {key: value for key, value in data.items() if type(value) is not bytes}
+    text = _as_json(plain)
+    if text is None:
+        plain = {key: value for key, value in plain.items() if _as_json({key: value}) is not None}
+        text = _as_json(plain)
+    assert text is not None
+    others = {key: value for key, value in data.items() if key not in plain}
+    return text, pack(_with_storable_keys(others)) if others else None
+
+
+def unpack_data(text: str, binary: bytes | None) -> dict[str, Any]:
+    data = json.loads(text)
+    if not isinstance(data, dict):
+        raise ValueError("the data of a visit must be a JSON object")
+    return data if binary is None else data | unpack(binary)
+
+
+def pack_links(links: Links) -> bytes | None:
+    return pack((*_columns(links), *pack_paths(links.paths))) if links.urls else None
 
 
 def _columns(links: Links) -> tuple[Any, ...]:
@@ -78,57 +119,48 @@ def _columns(links: Links) -> tuple[Any, ...]:
     )
 
 
-def decode_visit(blob: bytes, place: ArchivePlace) -> Visit:
-    values: list[Any] = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), **_STRICT)
-    _check(values)
-    ids, counts, new = values[27:30]
-    urls, anchors, contexts, rels, positions, link_relevances = values[30:36]
-    facets = {name: np.frombuffer(column, np.float32) for name, column in values[36].items()}
-    marks = np.frombuffer(values[37], np.uint8)
-    terms = Terms(
-        np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new, marks
-    )
-    paths = unpack_paths(values[38], values[39])
-    links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(link_relevances, np.float32), facets, paths)
-    if len(terms.counts) != len(terms.ids) or len(marks) not in (0, len(terms.ids)):
-        raise ValueError(f"the visit has {len(terms.ids)} words, but {len(terms.counts)} counts and {len(marks)} marks")
-    _check_links(links)
-    parts: list[Any] = [*values[:27], terms, links, place]
-    return Visit(*parts)
+def unpack_links(blob: bytes | None) -> Links:
+    if blob is None:
+        return Links()
+    urls, anchors, contexts, rels, positions, link_relevances, facets, paths, number_of = unpack(blob)
+    return _links((urls, anchors, contexts, rels, positions, link_relevances, facets), paths, number_of)
 
 
-def _check_links(links: Links) -> None:
-    count = len(links.urls)
-    is_complete = len(links.anchors) == len(links.contexts) == len(links.rels) == len(links.positions) == count
+def _links(columns: Sequence[Any], paths: Sequence[str], number_of: Sequence[int]) -> Links:
+    """Return links; raise ValueError if their columns do not fit together."""
+    urls, anchors, contexts, rels, positions, link_relevances, facets = columns
+    if not set(map(type, chain(urls, anchors, contexts, rels))) <= {str} or not set(map(type, positions)) <= {int}:
+        raise ValueError("links must be texts, and their positions integers")
+    links = Links(
+        urls, anchors, contexts, rels, positions, np.frombuffer(link_relevances, np.float32),
+        {name: np.frombuffer(column, np.float32) for name, column in facets.items()}, unpack_paths(paths, number_of),
+    )  # fmt: skip
+    count = len(urls)
+    is_complete = len(anchors) == len(contexts) == len(rels) == len(positions) == count
     lengths = {len(links.link_relevances), len(links.paths), *map(len, links.facets.values())}
     if not is_complete or not lengths <= {0, count}:  # empty if the links were not judged
         raise ValueError(f"the link columns of the visit have different lengths: expected {count} values each")
+    return links
 
 
-_REAL = (float, int)
-# Types of a visit's fields.
-_VISIT_FIELDS: tuple[Any, ...] = (
-    str, str, str, int, str, _REAL, int, _REAL, int, str, _REAL, _REAL, str, int, int, str, str, str, str, list, str,
-    bytes, int, str, _REAL, str, dict, bytes, bytes, list, list, list, list, list, list, bytes, dict, bytes,
-    list, list,
-)  # fmt: skip
+def pack_terms(terms: Terms) -> bytes | None:
+    if not len(terms.ids) and not terms.new:
+        return None
+    return pack((_deltas(terms.ids), terms.counts.tobytes(), terms.new, terms.marks.tobytes()))
 
 
-def _check(values: Any) -> None:
-    if not isinstance(values, list) or len(values) != len(_VISIT_FIELDS):
-        raise ValueError(f"the record is not a visit: expected a list of {len(_VISIT_FIELDS)} fields")
-    for at, (value, kind) in enumerate(zip(values, _VISIT_FIELDS, strict=True)):
-        if not isinstance(value, kind):
-            expected = getattr(kind, "__name__", "float")
-            raise ValueError(f"field {at} of the visit is a {type(value).__name__}: expected {expected}")
-    _check_names(values[1], values[2])
-    if not set(map(type, chain(values[19], *values[29:34]))) <= {str} or not set(map(type, values[34])) <= {int}:
-        raise ValueError("words, links and flags of a visit must be texts, and positions integers")
-
-
-def _check_names(kind: str, outcome: str) -> None:
-    if kind not in KINDS or outcome not in OUTCOMES:
-        raise ValueError(f"unknown visit kind {kind[:40]!a} or outcome {outcome[:40]!a}")
+def unpack_terms(blob: bytes | None) -> Terms:
+    if blob is None:
+        return Terms()
+    deltas, counts, new, marks = unpack(blob)
+    if not set(map(type, new)) <= {str}:
+        raise ValueError("new words must be texts")
+    ids = np.cumsum(np.frombuffer(deltas, np.uint32), dtype=np.uint32)
+    terms = Terms(ids, np.frombuffer(counts, np.uint16), new, np.frombuffer(marks, np.uint8))
+    if len(terms.counts) != len(ids) or len(terms.marks) not in (0, len(ids)):
+        counts_and_marks = f"{len(terms.counts)} counts and {len(terms.marks)} marks"
+        raise ValueError(f"the visit has {len(ids)} words, but {counts_and_marks}")
+    return terms
 
 
 def pack_paths(paths: list[str]) -> tuple[list[str], list[int]]:
@@ -151,124 +183,56 @@ def unpack_paths(distinct: Sequence[str], number_of: Sequence[int]) -> list[str]
     return [distinct[number] for number in number_of]
 
 
-def encode_other(event: Seed | Label | Setting | ModelUpdate | InboundLinks | LinkBatch) -> bytes:
-    if isinstance(event, InboundLinks | LinkBatch) and event.packed:
-        return event.packed
-    if isinstance(event, LinkBatch):
-        return _encode_batch(event)
-    values = [getattr(event, part.name) for part in fields(event)]
-    if isinstance(event, InboundLinks):
-        values[2] = encode_visit(event.visit)
-        del values[-1]
-    if isinstance(event, ModelUpdate):  # data may contain arrays
-        return zstd.compress(msgpack.packb(values, default=_pack_array, unicode_errors="surrogatepass"))
-    packed: bytes = msgpack.packb(values, unicode_errors="surrogatepass")
-    return packed
-
-
-def decode_other(kind: str, blob: bytes) -> Event:
-    if kind == "link_batch":
-        return _decode_batch(blob)
-    if kind == "model_update":
-        values = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), ext_hook=_unpack_array, **_STRICT)
-    else:
-        values = msgpack.unpackb(blob, **_STRICT)
-    types = _OTHER_FIELDS[kind]
-    if not isinstance(values, list) or len(values) != len(types) or not all(map(isinstance, values, types)):
-        raise ValueError(f"the record is not a {kind}")
-    if kind == "inbound_links":
-        values[2] = decode_visit(values[2], ArchivePlace())
-        inbound = InboundLinks(*values)
-        inbound.packed = blob
-        return inbound
-    event: Event = _MAKERS[kind](*values)
-    return event
-
-
-def _encode_batch(batch: LinkBatch) -> bytes:
-    """Encode pages without their words, and each distinct tag path once."""
-    number: dict[str, int] = {}
-    pages = []
-    for page in batch.pages:
-        links = page.visit.links
-        pages.append(
-            (
-                *_plain(page.visit),
-                page.number,
-                page.depth,
-                page.hops,
-                page.seed,
-                page.sums,
-                *_columns(links),
-                [number.setdefault(path, len(number)) for path in links.paths],
-            )
-        )
-    return zstd.compress(msgpack.packb((batch.sender, list(number), pages), unicode_errors="surrogatepass"))
-
-
-# Types of a batch page's fields.
+# Batches of links that shards send each other: a visit's plain fields, its place in the crawl, its links, and each
+# distinct tag path once.
+_PLAIN = [part.name for part in fields(Visit)][:27]
+_plain = attrgetter(*_PLAIN)
+_REAL = (float, int)
 _PAGE_FIELDS: tuple[Any, ...] = (
-    *_VISIT_FIELDS[:27], int, int, int, bool, list, list, list, list, list, list, bytes, dict, list,
+    str, str, str, int, str, _REAL, int, _REAL, int, str, _REAL, _REAL, str, int, int, str, str, str, str, list, str,
+    bytes, int, str, _REAL, str, dict, int, int, int, bool, list, list, list, list, list, list, bytes, dict, list,
 )  # fmt: skip
 _LINKS = 32  # index of the first link column in _PAGE_FIELDS
 
 
-def _decode_batch(blob: bytes) -> LinkBatch:
-    values: Any = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), **_STRICT)
+def pack_batch(batch: LinkBatch) -> bytes:
+    """Encode pages without their words."""
+    if batch.packed:
+        return batch.packed
+    number: dict[str, int] = {}
+    pages = []
+    for page in batch.pages:
+        links = page.visit.links
+        place = page.number, page.depth, page.hops, page.seed, page.sums
+        number_of = [number.setdefault(path, len(number)) for path in links.paths]
+        pages.append((*_plain(page.visit), *place, *_columns(links), number_of))
+    return pack((batch.sender, list(number), pages))
+
+
+def unpack_batch(blob: bytes) -> LinkBatch:
+    values: Any = unpack(blob)
     if not isinstance(values, list) or list(map(type, values)) != [int, list, list] or not values[2]:
         raise ValueError("the record is not a link batch")
     sender, paths, pages = values
-    for page in pages:
-        _check_page(page)
-    texts = chain(paths, *(column for page in pages for column in (page[19], *page[_LINKS : _LINKS + 4])))
-    numbers = list(chain.from_iterable(page[-1] for page in pages))
-    if not set(map(type, texts)) <= {str} or not set(
-        map(type, chain(numbers, *(page[_LINKS + 4] for page in pages)))
-    ) <= {int}:
-        raise ValueError("links, paths and flags of a batch must be texts, and positions integers")
-    if numbers and not 0 <= min(numbers) <= max(numbers) < len(paths):
-        raise ValueError(f"a link has a tag path number outside 0 to {len(paths) - 1}")
-    return LinkBatch([_decode_page(sender, page, paths) for page in pages], blob)
+    return LinkBatch([_unpack_page(sender, page, paths) for page in pages], blob)
 
 
-def _check_page(values: Any) -> None:
+def _unpack_page(sender: int, values: Any, paths: list[str]) -> InboundLinks:
     types = _PAGE_FIELDS
     if not isinstance(values, list) or len(values) != len(types) or not all(map(isinstance, values, types)):
         raise ValueError("the record is not a page of a link batch")
-    _check_names(values[1], values[2])
+    check_names(values[1], values[2])
+    if not set(map(type, values[19])) <= {str}:
+        raise ValueError("flags of a visit must be texts")
+    number, depth, hops, seed, sums = values[27:_LINKS]
+    parts: list[Any] = [*values[:27], Terms(), _links(values[_LINKS:-1], paths, values[-1])]
+    visit = Visit(*parts)
+    return InboundLinks(sender, number, visit, depth, hops, seed, sums)
 
 
-def _decode_page(sender: int, values: list[Any], paths: list[str]) -> InboundLinks:
-    number, depth, hops, seed, sums, urls, anchors, contexts, rels, positions, link_relevances, facets, of = values[27:]
-    links = Links(
-        urls, anchors, contexts, rels, positions, np.frombuffer(link_relevances, np.float32),
-        {name: np.frombuffer(column, np.float32) for name, column in facets.items()},
-        [paths[at] for at in of],
-    )  # fmt: skip
-    _check_links(links)
-    parts: list[Any] = [*values[:27], _WORDLESS, links]
-    return InboundLinks(sender, number, Visit(*parts), depth, hops, seed, sums)
-
-
-_WORDLESS = Terms()
-
-# Types of the fields of other events.
-_OTHER_FIELDS: dict[str, tuple[Any, ...]] = {
-    "seed": (str, _REAL, str, dict),
-    "label": (str, bool | None, _REAL, str),
-    "setting": (str, object, _REAL),
-    "model_update": (str, dict, _REAL),
-    "inbound_links": (int, int, bytes, int, int, bool, list),
-}
-
-EVENT_KINDS: dict[type, str] = {
-    Seed: "seed", Label: "label", Setting: "setting", ModelUpdate: "model_update",
-    InboundLinks: "inbound_links", LinkBatch: "link_batch",
-}  # fmt: skip
-
-_MAKERS: dict[str, Any] = {
-    "seed": Seed, "label": Label, "setting": Setting, "model_update": ModelUpdate, "inbound_links": InboundLinks,
-}  # fmt: skip
+def check_names(kind: str, outcome: str) -> None:
+    if kind not in KINDS or outcome not in OUTCOMES:
+        raise ValueError(f"unknown visit kind {kind[:40]!a} or outcome {outcome[:40]!a}")
 
 
 _ARRAY = 1
@@ -281,7 +245,7 @@ def _pack_array(value: Any) -> Any:
         return value.item()
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return msgpack.ExtType(_ARRAY, msgpack.packb((value.dtype.str, value.shape, value.tobytes())))
-    raise TypeError(f"a model update cannot hold a {type(value).__name__}, only plain values, bytes and arrays")
+    raise TypeError(f"a log cannot hold a {type(value).__name__}, only plain values, bytes and arrays")
 
 
 def _unpack_array(code: int, blob: bytes) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.core.files import atomic_write
 from lycosa.core.options import DEFAULT_STRATEGY, Options
-from lycosa.store.log import NAME, Lock, SqliteLog
+from lycosa.store.log import NAME, Lock, SqliteLog, refuse_earlier_release
 from lycosa.store.naming import host_name
 from lycosa.store.warc import WarcArchive
 
@@ -89,6 +89,7 @@ class Directory:
     def read_options(path: Path) -> Options:
         if not (path / CONFIG).is_file():
             raise InputError("not-a-crawl", f"{path} contains no crawl: give a directory created by 'lycosa crawl'")
+        refuse_earlier_release(path)
         options = Options.load(path / CONFIG)
         options.strategy = options.strategy or DEFAULT_STRATEGY  # an empty strategy means the default
         return options

@@ -1,4 +1,4 @@
-"""The event log of a crawl: one SQLite row per event, in order.
+"""The log of a crawl: a database of events in order, `crawl.sqlite` (schema.py).
 
 Each event is committed on its own, or several in one `batch()`. WAL with `synchronous=NORMAL`: a commit takes 0.03 ms
 and survives a kill of the process at any moment; a power failure may lose the last commits, but never consistency.
@@ -9,53 +9,52 @@ cannot share a log.
 from __future__ import annotations
 
 import fcntl
+import heapq
 import json
 import math
 import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache, partial
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import xxhash
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import ArchivePlace, Event, InboundLinks, Label, LinkBatch, ModelUpdate, Setting, Visit
-from lycosa.store import codec
+from lycosa.core.table import MAX_HOPS
+from lycosa.core.types import ArchivePlace, Event, Label, LinkBatch, ModelUpdate, Seed, Setting, Visit
+from lycosa.store import codec, schema
+from lycosa.store.page_state import PageState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NAME = "log.sqlite"
+T = TypeVar("T")
+
+NAME = "crawl.sqlite"
+_OLD_NAME = "log.sqlite"
 
 PAGES = "kind = 'page' AND outcome = 'ok'"  # SQL for `Visit.is_page`
-UNIQUE_PAGES = f"{PAGES} AND same = ''"  # the same without copies
+UNIQUE_PAGES = f"{PAGES} AND duplicate_of = ''"  # the same without copies
 VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"  # SQL for `Visit.is_version`
-RELEVANCE_NOW = "COALESCE(relevance_now.relevance_now, event.relevance)"  # SQL for `Visit.relevance_now`
-NON_VISIT_KINDS = tuple(codec.EVENT_KINDS.values())
-VISITS = f"kind NOT IN {NON_VISIT_KINDS}"
+RELEVANCE_NOW = "COALESCE(relevance_now, relevance)"  # SQL for `Visit.relevance_now`
 PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)  # archive file names, without path separators
 
-_SCHEMA = """
-CREATE TABLE event (
-    seq     INTEGER PRIMARY KEY,
-    kind    TEXT NOT NULL,          -- page, redirect, robots, ... for visits; seed, label, setting, model_update, ...
-    node    TEXT NOT NULL,
-    outcome TEXT NOT NULL,
-    relevance REAL NOT NULL,
-    same    TEXT NOT NULL,          -- node of which this is a copy
-    file    TEXT NOT NULL,          -- archive file with its records
-    start   INTEGER NOT NULL,
-    length  INTEGER NOT NULL,
-    body    BLOB NOT NULL
-);
-CREATE INDEX event_node ON event (node);
--- separate, since an update of `event` would rewrite the bodies; can be recomputed from the events
-CREATE TABLE relevance_now (seq INTEGER PRIMARY KEY, relevance_now REAL NOT NULL);
+_WITH_CONTENT = "visit LEFT JOIN score USING (seq) LEFT JOIN content USING (seq)"
+_VISIT = """
+    url, kind, outcome, pick, arm, priority, attempt, retry_at, hops, origin, started, ended, address, status, size,
+    title, language, etag, modified, flags, note, digest, simhash, judge, relevance, duplicate_of, data,
+    warc_file, warc_offset, warc_length, parent, anchor, depth, priority_terms
 """
+_INSERT_VISIT = f"INSERT INTO visit (seq, host, target, {_VISIT}) VALUES (?{', ?' * (_VISIT.count(',') + 3)})"
+_STATE = "state, since, versions, revisits, last_seen, changed, moved_to"
+_ANCHORS_CACHED = 64  # pages whose anchors are kept for the next visits
 
 
 class Lock:
@@ -99,6 +98,22 @@ class Lock:
         self._file.close()
 
 
+class _Table(NamedTuple):
+    """Table of events other than visits."""
+
+    name: str
+    columns: str
+
+
+_OTHERS: dict[type, _Table] = {
+    Seed: _Table("seed", "url, at, kind, data"),
+    Label: _Table("label", "url, relevant, at, author"),
+    Setting: _Table("setting", "name, value, at"),
+    ModelUpdate: _Table("model_update", "judge, data, binary, at"),
+    LinkBatch: _Table("link_batch", "sender, number, data"),
+}
+
+
 class SqliteLog:
     """Event log in an SQLite file."""
 
@@ -108,7 +123,10 @@ class SqliteLog:
         self._name = str(path)
         self._busy = busy_seconds
         self._versions: list[int] | None = None
-        self._chained = 0, b""
+        self._chained: dict[str, tuple[int, bytes]] = {}
+        self._next = 0  # sequence number of the next event; 0: not read yet
+        self._anchors = lru_cache(maxsize=_ANCHORS_CACHED)(self._read_anchors)
+        refuse_earlier_release(path.parent)
         if readonly and not path.exists():
             raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
         if not path.exists():
@@ -130,22 +148,18 @@ class SqliteLog:
         with self._translating_errors():
             new.unlink(missing_ok=True)
             with closing(sqlite3.connect(new, isolation_level=None)) as db:
-                self.create_tables(db)
+                schema.create(db)
             new.rename(self.path)
-
-    @staticmethod
-    def create_tables(db: sqlite3.Connection) -> None:
-        db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
 
     def _set_up(self, readonly: bool) -> None:
         with self._translating_errors():
             harden(self._db)
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             new = not version and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
-            if version != codec.VERSION and not new:  # checked before writing, since this may be a foreign database
+            if version != schema.VERSION and not new:  # checked before writing, since this may be a foreign database
                 raise DamagedError(
                     f"{self.path} was not written by this release of Lycosa: its format is {version}, not "
-                    f"{codec.VERSION}. Use the release that wrote it"
+                    f"{schema.VERSION}. Use the release that wrote it"
                 )
             if readonly:
                 self._db.execute("PRAGMA query_only=1")
@@ -154,26 +168,91 @@ class SqliteLog:
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute("PRAGMA checkpoint_fullfsync=1")  # for macOS, see core/files.py
             if new:
-                self.create_tables(self._db)
+                schema.create(self._db)
 
     def append(self, event: Event) -> int:
         """Append and commit an event; return its sequence number. A committed event survives kill -9."""
-        body = codec.encode_visit(event) if isinstance(event, Visit) else codec.encode_other(event)
-        seq = self.put(None, event, body)
+        with self.batch():
+            seq = self._next or self.end() + 1
+            self.put(seq, event)
+        self._next = seq + 1
         if isinstance(event, Visit) and self._versions is not None and event.is_version:
             self._versions.append(seq)
         if not os.path.exists(self._name):
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
         return seq
 
-    def put(self, seq: int | None, event: Event, body: bytes, relevance_now: float | None = None) -> int:
-        """Insert an encoded event under a sequence number, by default the next one; return the number."""
+    def put(self, seq: int, event: Event) -> None:
+        """Insert an event under a sequence number, which must be the highest so far."""
+        if isinstance(event, Visit):
+            self._put_visit(seq, event)
+            return
+        table = _OTHERS[type(event)]
+        values = _other_values(event)
         with self._translating_errors():
-            row = (seq, *row_columns(event), body)
-            done = self._db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-            if relevance_now is not None:
-                self._db.execute("INSERT INTO relevance_now VALUES (?, ?)", (seq, relevance_now))
-        return done.lastrowid or 0
+            marks = ", ?" * len(values)
+            self._db.execute(f"INSERT INTO {table.name} (seq, {table.columns}) VALUES (?{marks})", (seq, *values))
+
+    def _put_visit(self, seq: int, visit: Visit) -> None:
+        if visit.parent and not visit.anchor:
+            visit.anchor = self._anchor(visit)
+        data, binary = codec.pack_data(visit.data)
+        content = codec.pack_links(visit.links), codec.pack_terms(visit.terms), binary
+        with self._translating_errors():
+            row = _visit_values(seq, visit, data)
+            try:
+                self._db.execute(_INSERT_VISIT, row)
+            except UnicodeEncodeError:  # a lone surrogate in a link's text, say
+                clean = [each.encode("utf-8", "ignore").decode() if isinstance(each, str) else each for each in row]
+                self._db.execute(_INSERT_VISIT, clean)
+            if any(content):
+                self._db.execute("INSERT INTO content VALUES (?, ?, ?, ?)", (seq, *content))
+            if visit.is_version:
+                self._db.execute("INSERT OR REPLACE INTO score VALUES (?, ?)", (seq, visit.relevance_now))
+            self._put_page(seq, visit)
+
+    def _put_page(self, seq: int, visit: Visit) -> None:
+        """Update the table of pages with a visit."""
+        if visit.kind not in ("page", "revisit"):
+            return
+        known = None
+        if visit.kind == "revisit":
+            columns = f"first, current, is_copy, {_STATE}"
+            joined = f"SELECT {columns} FROM page JOIN visit ON visit.seq = page.first WHERE url = ?"
+            known = self._db.execute(joined, (visit.node,)).fetchone()
+        before = PageState(*known[3:]) if known is not None else None
+        after = PageState.after(before, visit)
+        if after is before or after is None:
+            return
+        first, current, is_copy = known[:3] if known is not None else (seq, seq, False)
+        if visit.is_version:
+            current, is_copy = seq, bool(visit.same_as)
+        row = first, current, is_copy, *(getattr(after, name) for name in _STATE.split(", "))
+        self._db.execute("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def _anchor(self, visit: Visit) -> str:
+        """Return the text of the first link to a page on its parent, or of the link that was redirected to it."""
+        anchors, node = self._anchors(visit.parent), visit.node
+        if node not in anchors and not visit.hops:
+            self._anchors.cache_clear()  # a newer version of the parent may have it
+            anchors = self._anchors(visit.parent)
+        for _ in range(min(visit.hops, MAX_HOPS)):
+            if node in anchors:
+                break
+            query = "SELECT url FROM visit WHERE target = ? AND target != '' ORDER BY seq LIMIT 1"
+            found = self._db.execute(query, (node,)).fetchone()
+            node = found[0] if found else node
+        return anchors.get(node, "")
+
+    def _read_anchors(self, parent: str) -> dict[str, str]:
+        """Return the text of the first link with any text to each URL on a page."""
+        anchors: dict[str, str] = {}
+        query = "SELECT links FROM visit JOIN content USING (seq) WHERE url = ? AND links NOT NULL ORDER BY seq DESC"
+        for (blob,) in self._db.execute(query, (parent,)).fetchall():
+            links = self.decoded(codec.unpack_links, blob)
+            for url, anchor in zip(links.urls, links.anchors, strict=True):
+                anchors[url] = anchors.get(url) or anchor
+        return anchors
 
     def store_relevances(self, relevances_now: NDArray[Any]) -> None:
         """Store the current relevance of each page version, in log order."""
@@ -184,17 +263,18 @@ class SqliteLog:
             raise StoreError(
                 f"{self.path} has {len(seqs)} page versions, but {len(relevances_now)} relevances were given"
             )
-        self.settle(zip(seqs, relevances_now.tolist(), strict=True))
+        self.store_scores(zip(seqs, relevances_now.tolist(), strict=True))
+
+    def store_scores(self, relevances_now: Iterable[tuple[int, float]]) -> None:
+        """Store the current relevances of some pages, given as pairs of sequence number and relevance."""
+        with self.batch():
+            self._db.executemany("INSERT OR REPLACE INTO score VALUES (?, ?)", relevances_now)
 
     def forget_places(self, seqs: Sequence[int]) -> None:
         rows = [(seq,) for seq in seqs]
         with self.batch():
-            self._db.executemany("UPDATE event SET file = '', start = 0, length = 0 WHERE seq = ?", rows)
-
-    def settle(self, relevances_now: Iterable[tuple[int, float]]) -> None:
-        """Store the current relevances of some pages, given as pairs of sequence number and relevance."""
-        with self.batch():
-            self._db.executemany("INSERT OR REPLACE INTO relevance_now VALUES (?, ?)", relevances_now)
+            change = "UPDATE visit SET warc_file = '', warc_offset = 0, warc_length = 0 WHERE seq = ?"
+            self._db.executemany(change, rows)
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -211,86 +291,103 @@ class SqliteLog:
                 if self._db.in_transaction:  # SQLite rolls back by itself if the disk is full
                     self._db.execute("ROLLBACK")
                 self._versions = None  # may hold rows that were rolled back
+                self._next = 0
                 raise
             self._db.execute("COMMIT")
 
     def __iter__(self) -> Iterator[Event]:
-        return self.events()
+        return (event for _, event in self.events())
 
-    def events(self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Event]:
-        """Yield all events in order, or a selection given as SQL."""
-        return (event for _, event in self.numbered(where, order, given))
+    def events(self, after: int = 0, until: int | None = None) -> Iterator[tuple[int, Event]]:
+        """Yield the events between two sequence numbers in order, with their numbers; by default all so far."""
+        until = self.end() if until is None else until
+        others = (self._others(kind, after, until) for kind in _OTHERS)
+        within = self.numbered("seq > ? AND seq <= ?", given=(after, until))
+        return heapq.merge(within, *others, key=itemgetter(0))
 
-    def visits(self, where: str, order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Visit]:
-        """Yield the visits among the selected events."""
-        return (event for event in self.events(where, order, given) if isinstance(event, Visit))
+    def _others(self, kind: type, after: int, until: int) -> Iterator[tuple[int, Event]]:
+        table = _OTHERS[kind]
+        query = f"SELECT seq, {table.columns} FROM {table.name} WHERE seq > ? AND seq <= ? ORDER BY seq"
+        for seq, *values in self.query(query, (after, until)):
+            yield seq, self.decoded(partial(_other_event, kind), values, f"event {seq}, a {table.name},")
+
+    def seeds(self) -> list[Seed]:
+        return [event for _, event in self._others(Seed, 0, self.end()) if isinstance(event, Seed)]
+
+    def labels(self) -> list[Label]:
+        return [event for _, event in self._others(Label, 0, self.end()) if isinstance(event, Label)]
+
+    def last_model_update(self) -> ModelUpdate | None:
+        (last,) = next(self.query("SELECT MAX(seq) FROM model_update"))
+        found = self._others(ModelUpdate, last - 1, last) if last else iter(())
+        return next((event for _, event in found if isinstance(event, ModelUpdate)), None)
+
+    def count_widths(self) -> object:
+        """Return the widths of the interval of the count, from the last model update; None without any."""
+        query = "SELECT json_extract(data, '$.widths') FROM model_update ORDER BY seq DESC LIMIT 1"
+        (widths,) = next(self.query(query), (None,))
+        return self.decoded(json.loads, widths or "null", "the last model update")
+
+    def setting(self, name: str, default: Any) -> Any:
+        query = "SELECT value FROM setting WHERE name = ? ORDER BY seq DESC LIMIT 1"
+        for (value,) in self.query(query, (name,)):
+            return self.decoded(codec.unpack_value, value, f"the setting {name!r}")
+        return default
+
+    def decoded(self, decode: Callable[[Any], T], stored: Any, what: str = "the content of a visit") -> T:
+        """Decode a stored value; raise DamagedError if it is unreadable."""
+        try:
+            return decode(stored)
+        except codec.DECODE_ERRORS as error:
+            raise self._damaged(f"{what} can't be read: {_brief(error)}") from error
+
+    def visits(self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Visit]:
+        """Yield the visits that match an SQL condition."""
+        return (visit for _, visit in self.numbered(where, order, given))
 
     def visit(self, seq: int) -> Visit:
         return next(self.visits("seq = ?", given=(seq,)))
 
     def numbered(
         self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
-    ) -> Iterator[tuple[int, Event]]:
-        """Yield sequence number and event of the selected events."""
-        read = "seq, kind, file, start, length, body, relevance_now.relevance_now, node, outcome, relevance, same"
-        for seq, kind, file, start, length, body, relevance_now, *columns in self.rows(read, where, order, given):
-            yield seq, self._event(seq, kind, ArchivePlace(file, start, length), body, relevance_now, columns)
+    ) -> Iterator[tuple[int, Visit]]:
+        """Yield sequence number and visit of the selected visits."""
+        columns = f"seq, {_VISIT}, relevance_now, links, terms, binary"
+        for seq, *row in self.query(f"SELECT {columns} FROM {_WITH_CONTENT} WHERE {where} ORDER BY {order}", given):
+            yield seq, self.decoded(_visit, row, f"event {seq}, a visit,")
 
     def visits_at(self, seqs: Sequence[int], slice_size: int) -> Iterator[tuple[int, Visit]]:
         """Yield visits by sequence number; they are read in slices, so that a running crawl can write in between."""
         for start in range(0, len(seqs), slice_size):
             wanted = json.dumps(list(seqs[start : start + slice_size]))
-            for seq, visit in self.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,)):
-                assert isinstance(visit, Visit)
-                yield seq, visit
+            yield from self.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,))
 
-    def _event(
-        self, seq: int, kind: str, place: ArchivePlace, body: bytes, relevance_now: float | None, columns: list[Any]
-    ) -> Event:
-        """Decode an event; raise DamagedError if it contradicts the columns of its row."""
-        try:
-            if kind in NON_VISIT_KINDS:
-                event = codec.decode_other(kind, body)
-                recorded = [node_column(event), "", 0.0, ""]
-            else:
-                event = visit = codec.decode_visit(body, place)
-                visit.updated_relevance = relevance_now
-                recorded = [visit.node, visit.outcome, visit.relevance, visit.same_as]
-                if kind != visit.kind or not is_valid_place(place):
-                    raise ValueError("its kind or archive position differs from its columns")
-            if recorded != columns:
-                raise ValueError("its columns differ from its body")
-        except codec.DECODE_ERRORS as error:
-            raise self._damaged(f"event {seq}, a {str(kind)[:40]!a}, can't be read: {_brief(error)}") from error
-        return event
-
-    def check(self, after: int = 0) -> None:
-        """Raise DamagedError for the first defect after an event. Fast and safe, since no event is decoded."""
+    def query(self, sql: str, given: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of an SQL query."""
         with self._translating_errors():
-            schema = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
-            for kind, name, table in schema:
-                if (kind, name, table) not in _SCHEMA_OBJECTS and not (
-                    kind == "table" and str(name).startswith("sqlite_stat")
-                ):
-                    raise DamagedError(f"{self.path} is not a Lycosa log: it contains a {kind} {str(name)[:60]!a}")
-            if not schema:
-                return
-            if [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")] != _COLUMNS:
-                raise DamagedError(f"{self.path} is not a Lycosa log: its table has other columns")
-            # As bytes, since sqlite3 raises for TEXT that is not UTF-8.
-            texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
-            columns = f"seq, {texts}, relevance, start, length, typeof(body)"
-            for seq, *row in self._db.execute(f"SELECT {columns} FROM event WHERE seq > ? ORDER BY seq", (after,)):
-                if why := _column_defect(*row):
-                    raise self._damaged(f"event {seq}: {why}")
-            # Compare the node in the table with the copy in its index.
-            lost = self._db.execute(
-                "SELECT seq FROM event WHERE seq > ? AND NOT EXISTS "
-                "(SELECT 1 FROM event AS same WHERE same.node = event.node AND same.seq = event.seq)",
-                (after,),
-            ).fetchone()
-        if lost:
-            raise self._damaged(f"event {lost[0]}: its node differs from the index")
+            yield from chain(self._db.execute(sql, given))  # a bare cursor would be closed, perhaps after the database
+
+    def rows(
+        self, columns: str, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield columns of the selected visits; `RELEVANCE_NOW` is the SQL expression of a page's current relevance."""
+        joined = "visit LEFT JOIN score USING (seq)"
+        return self.query(f"SELECT {columns} FROM {joined} WHERE {where} ORDER BY {order}", given)
+
+    def check(self) -> None:
+        """Raise DamagedError if this is no crawl, or if a visit has impossible columns."""
+        with self._translating_errors():
+            found = schema.objects(self._db)
+            if strange := sorted(found ^ schema.expected_objects()):
+                kind, name, _ = strange[0]
+                raise DamagedError(
+                    f"{self.path} is not a crawl of Lycosa: look at its {kind} {name[:60]!a}, or keep the events with: "
+                    f"lycosa check {self.path.parent}"
+                )
+            named = self._db.execute("SELECT kind, outcome, MIN(seq) FROM visit GROUP BY kind, outcome")
+            for kind, outcome, seq in named:
+                if kind not in codec.KINDS or outcome not in codec.OUTCOMES:
+                    raise self._damaged(f"event {seq} is of an unknown kind {kind[:40]!a} or outcome {outcome[:40]!a}")
 
     def _damaged(self, why: str) -> DamagedError:
         return DamagedError(
@@ -298,66 +395,47 @@ class SqliteLog:
             f"lycosa check {self.path.parent}"
         )
 
-    def rows(
-        self, columns: str, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
-    ) -> Iterator[tuple[Any, ...]]:
-        """Yield columns of the selected rows; `RELEVANCE_NOW` is the SQL expression of a page's current relevance."""
-        with self._translating_errors():
-            yield from self._db.execute(
-                f"SELECT {columns} FROM event LEFT JOIN relevance_now USING (seq) WHERE {where} ORDER BY {order}", given
-            )
-
-    def relevances_now(self, until: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the sequence numbers of rated pages up to an event, and their current relevances."""
-        import numpy as np  # slow to import, and not needed for `lycosa --help`
-
-        with self._translating_errors():
-            rows = self._db.execute(
-                "SELECT seq, relevance_now FROM relevance_now WHERE seq <= ? ORDER BY seq", (until,)
-            ).fetchall()
-        found = np.array(rows, [("seq", "i8"), ("relevance_now", "f8")])
-        return np.ascontiguousarray(found["seq"]), np.ascontiguousarray(found["relevance_now"])
-
-    def setting(self, key: str, default: Any) -> Any:
-        for event in self.events("kind = 'setting' AND node = ?", "seq DESC LIMIT 1", (key,)):
-            if isinstance(event, Setting):
-                return event.value
-        return default
-
     def end(self) -> int:
         """Return the sequence number of the last event, 0 for an empty log."""
         with self._translating_errors():
-            return int(self._db.execute("SELECT COALESCE(MAX(seq), 0) FROM event").fetchone()[0])
+            ends = " UNION ALL ".join(f"SELECT MAX(seq) AS seq FROM {name}" for name in EVENT_TABLES)
+            return int(self._db.execute(f"SELECT COALESCE(MAX(seq), 0) FROM ({ends})").fetchone()[0])
 
     def chain(self, seq: int) -> str:
-        """Return a hash of all events up to a sequence number.
-
-        It covers the columns and number of each event, the bodies of seeds, labels and settings (a changed label may
-        have the same length), and only the lengths of all other bodies.
-        """
-        at, hashed = self._chained if self._chained[0] <= seq else (0, b"")
-        content = "CASE WHEN kind IN ('seed', 'label', 'setting') THEN HEX(body) ELSE LENGTH(body) END"
-        columns = " || ' ' || ".join(("seq", "kind", "node", "outcome", "same", "file", "start", content))
+        """Return a hash of all events up to a sequence number, without links, words and models."""
         with self._translating_errors():
-            for (row,) in self._db.execute(
-                f"SELECT {columns} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq", (at, seq)
-            ):
-                hashed = xxhash.xxh3_128_digest(hashed + str(row).encode("utf-8", "surrogatepass"))
-        self._chained = seq, hashed
-        return hashed.hex()
+            for name, columns in _CHAINED.items():
+                at, hashed = self._chained.get(name, (0, b""))
+                if at > seq:
+                    at, hashed = 0, b""
+                query = f"SELECT {columns} FROM {name} WHERE seq > ? AND seq <= ? ORDER BY seq"
+                for row in self._db.execute(query, (at, seq)):
+                    hashed = xxhash.xxh3_128_digest(hashed + repr(row).encode("utf-8", "surrogatepass"))
+                self._chained[name] = seq, hashed
+        return xxhash.xxh3_128_hexdigest(b"".join(hashed for _, hashed in self._chained.values()))
 
-    def last(self) -> Event | None:
-        """Return the last event of the crawl itself, excluding labels and judge updates made after its end."""
-        later = "kind IN ('label', 'model_update') OR (kind = 'setting' AND node IN ('threshold', 'probability'))"
-        return next(self.events(f"NOT ({later})", order="seq DESC LIMIT 1"), None)
+    def has_ended(self, started: str = "") -> bool:
+        """Return whether the last run ended and nothing was fetched since; `started` is a setting of a start."""
+        ended, started_at = (
+            next(self.query("SELECT COALESCE(MAX(seq), 0) FROM setting WHERE name = ?", (name,)))[0]
+            for name in ("end", started)
+        )
+        visited = next(self.query("SELECT COALESCE(MAX(seq), 0) FROM visit"))[0]
+        return bool(ended > max(visited, started_at))
 
     def archived(self) -> dict[str, int]:
         """Return the end offset of the last recorded visit in each archive file."""
-        ends = dict(self.rows("file, MAX(start + length)", "file != '' GROUP BY file", "file"))
+        ends = dict(
+            self.rows("warc_file, MAX(warc_offset + warc_length)", "warc_file != '' GROUP BY warc_file", "warc_file")
+        )
         for file, end in ends.items():
             if not is_valid_place(ArchivePlace(file, 0, end)):
                 raise self._damaged(f"{str(file)[:60]!a} is not a valid archive file name")
         return ends
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        return self._db
 
     def close(self) -> None:
         self._db.close()
@@ -388,36 +466,30 @@ class SqliteLog:
         return StoreError(f"cannot use {self.path}: {text}")
 
 
+def refuse_earlier_release(directory: Path) -> None:
+    """Raise DamagedError for a crawl with a log of another format."""
+    if (directory / _OLD_NAME).exists() and not (directory / NAME).exists():
+        raise DamagedError(
+            f"{directory} was written by an earlier release of Lycosa ({_OLD_NAME}), which alone can read it: "
+            "use that release, or start a new crawl"
+        )
+
+
 def harden(db: sqlite3.Connection) -> None:
     """Harden a connection to an untrusted database, whose schema must not call functions with side effects."""
     db.execute("PRAGMA trusted_schema=OFF")
     db.execute("PRAGMA cell_size_check=ON")
 
 
-_SCHEMA_OBJECTS = {
-    ("table", "event", "event"),
-    ("index", "event_node", "event"),
-    ("table", "relevance_now", "relevance_now"),
+EVENT_TABLES = ("visit", *(table.name for table in _OTHERS.values()))
+_CHAINED = {
+    "visit": "seq, kind, url, outcome, duplicate_of, warc_file, warc_offset",
+    "seed": "*",
+    "label": "*",
+    "setting": "*",
+    "model_update": "seq, judge, data, length(binary)",
+    "link_batch": "seq, sender, number, length(data)",
 }
-_COLUMNS = ["seq", "kind", "node", "outcome", "relevance", "same", "file", "start", "length", "body"]
-
-
-def _column_defect(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *rest: Any) -> str:
-    """Return the first defect of an event's columns, or an empty string. Texts are given as bytes."""
-    relevance, start, length, body = rest
-    try:
-        (kind_text, _, outcome_text, _), name = (part.decode() for part in (kind, node, outcome, same)), file.decode()
-    except (UnicodeDecodeError, AttributeError):
-        return "a column is not text"
-    if kind_text not in NON_VISIT_KINDS and kind_text not in codec.KINDS:
-        return f"unknown kind {kind_text[:40]!a}"
-    if outcome_text not in codec.OUTCOMES and (outcome_text or kind_text not in NON_VISIT_KINDS):
-        return f"unknown outcome {outcome_text[:40]!a}"
-    if not isinstance(relevance, float | int) or not math.isfinite(relevance):
-        return "its relevance is not a number"
-    if type(start) is not int or type(length) is not int or not is_valid_place(ArchivePlace(name, start, length)):
-        return f"{name[:60]!a} is not a place in the archive"
-    return "" if body == "blob" else "it has no body"
 
 
 def is_valid_place(place: ArchivePlace) -> bool:
@@ -425,24 +497,136 @@ def is_valid_place(place: ArchivePlace) -> bool:
     return fits and (not place.file or PLACE.fullmatch(place.file) is not None)
 
 
-def row_columns(event: Event) -> tuple[object, ...]:
-    """Return the columns of an event's row, without sequence number and body."""
-    if not isinstance(event, Visit):
-        return codec.EVENT_KINDS[type(event)], node_column(event), "", 0.0, "", "", 0, 0
-    place = event.place
-    return event.kind, event.node, event.outcome, event.relevance, event.same_as, place.file, place.offset, place.length
+def host_of(node: str) -> str:
+    """Return the host of a URL with its port; empty for a node that is not a URL.
+
+    >>> host_of("http://example.org:81/a"), host_of("http://example.org"), host_of("notes/reefs")
+    ('example.org:81', 'example.org', '')
+    """
+    scheme, mark, rest = node.partition("://")
+    return rest.split("/", 1)[0] if mark and scheme in ("http", "https") else ""
 
 
-def node_column(event: Event) -> str:
+def _visit_values(seq: int, visit: Visit, data: str) -> tuple[object, ...]:
+    """Return the row of a visit, in the order of `_INSERT_VISIT`."""
+    place = visit.place
+    terms = {name: round(value, 4) for name, value in visit.priority_terms.items() if math.isfinite(value)}
+    return (
+        seq, host_of(visit.node), visit.target, visit.node, visit.kind, visit.outcome, visit.pick, visit.arm,
+        visit.priority, visit.attempt, visit.retry_at, visit.hops, visit.origin, visit.started, visit.ended,
+        visit.address, visit.status, visit.size, visit.title, visit.language, visit.etag, visit.modified,
+        json.dumps(visit.flags, ensure_ascii=False) if visit.flags else "[]", visit.note, visit.digest,
+        visit.simhash - (visit.simhash >> 63 << 64), visit.judge, visit.relevance, visit.same_as, data,
+        place.file, place.offset, place.length, visit.parent, visit.anchor, visit.depth,
+        json.dumps(terms, ensure_ascii=False, separators=(",", ":")) if terms else "{}",
+    )  # fmt: skip
+
+
+_FLAGS, _SIMHASH, _RELEVANCE, _DATA = 19, 22, 24, 26  # positions of columns in `_VISIT`
+
+
+def _visit(row: list[Any]) -> Visit:
+    """Return the visit of a row with the columns of `numbered`."""
+    *plain, relevance_now, links, terms, binary = row
+    file, offset, length, parent, anchor, depth, priority_terms = plain[_DATA + 1 :]
+    fields = plain[: _DATA + 1]
+    codec.check_names(fields[1], fields[2])
+    place = ArchivePlace(file, offset, length)
+    if not is_valid_place(place):
+        raise ValueError(f"{str(file)[:60]!a} is not a place in the archive")
+    fields[_FLAGS], terms_by_name = json.loads(fields[_FLAGS]), json.loads(priority_terms)
+    if not isinstance(fields[_FLAGS], list) or not set(map(type, fields[_FLAGS])) <= {str}:
+        raise ValueError("flags of a visit must be texts")
+    if not isinstance(terms_by_name, dict) or not set(map(type, terms_by_name.values())) <= {float, int}:
+        raise ValueError("terms of a priority must be numbers")
+    fields[_SIMHASH] &= 2**64 - 1
+    fields[_DATA] = codec.unpack_data(fields[_DATA], binary)
+    fields += codec.unpack_terms(terms), codec.unpack_links(links), place, parent, anchor, depth
+    fields += terms_by_name, None if relevance_now == fields[_RELEVANCE] else relevance_now
+    return Visit(*fields)
+
+
+def stored_event(db: sqlite3.Connection, seq: int) -> tuple[Event | None, list[str]]:
+    """Return an event of a database that may be damaged, and its unreadable parts.
+
+    The event is None if it is unreadable, and its parts are the tables in which it may be; they are empty if there is
+    no event with this number.
+    """
+    defects = []
+    for kind, name in (Visit, "visit"), *((kind, table.name) for kind, table in _OTHERS.items()):
+        try:
+            found = _stored_visit(db, seq) if kind is Visit else _stored_other(db, seq, kind)
+        except (sqlite3.DatabaseError, *codec.DECODE_ERRORS):
+            defects.append(name)
+        else:
+            if found is not None:
+                return found
+    return None, defects
+
+
+def _stored_other(db: sqlite3.Connection, seq: int, kind: type) -> tuple[Event, list[str]] | None:
+    table = _OTHERS[kind]
+    row = db.execute(f"SELECT {table.columns} FROM {table.name} WHERE seq = ?", (seq,)).fetchone()
+    return None if row is None else (_other_event(kind, list(row)), [])
+
+
+def _stored_visit(db: sqlite3.Connection, seq: int) -> tuple[Visit, list[str]] | None:
+    row = db.execute(f"SELECT {_VISIT} FROM visit WHERE seq = ?", (seq,)).fetchone()
+    if row is None:
+        return None
+    visit, defects = _visit([*row, None, None, None, None]), []
+    for name in ("links", "terms", "binary"):
+        try:
+            (blob,) = db.execute(f"SELECT {name} FROM content WHERE seq = ?", (seq,)).fetchone() or (None,)
+            if name == "links":
+                visit.links = codec.unpack_links(blob)
+            elif name == "terms":
+                visit.terms = codec.unpack_terms(blob)
+            else:
+                visit.data |= codec.unpack(blob) if blob else {}
+        except (sqlite3.DatabaseError, *codec.DECODE_ERRORS):
+            defects.append(name)
+    with suppress(sqlite3.DatabaseError):  # `lycosa judge` can compute it again
+        query = "SELECT relevance_now FROM score WHERE seq = ?"
+        (visit.updated_relevance,) = db.execute(query, (seq,)).fetchone() or (None,)
+    return visit, defects
+
+
+def _other_values(event: Event) -> tuple[object, ...]:
     match event:
+        case Seed():
+            return event.node, event.at, event.kind, codec.pack_value(event.data)
+        case Label():
+            return event.node, event.relevant, event.at, event.by
         case Setting():
-            return event.key
+            return event.key, codec.pack_value(event.value), event.at
         case ModelUpdate():
-            return event.judge
-        case InboundLinks() | LinkBatch():
-            return f"{event.sender}:{event.number}"
-        case _:
-            return str(event.node)
+            return event.judge, *codec.pack_data(event.data), event.at
+        case LinkBatch():
+            return event.sender, event.number, codec.pack_batch(event)
+    raise TypeError(f"a log cannot hold a {type(event).__name__}")
+
+
+def _other_event(kind: type, values: list[Any]) -> Event:
+    if kind is Seed:
+        url, at, seed_kind, data = values
+        return Seed(url, at, seed_kind, _dictionary(codec.unpack_value(data)))
+    if kind is Label:
+        url, relevant, at, author = values
+        return Label(url, None if relevant is None else bool(relevant), at, author)
+    if kind is Setting:
+        name, value, at = values
+        return Setting(name, codec.unpack_value(value), at)
+    if kind is ModelUpdate:
+        judge, data, binary, at = values
+        return ModelUpdate(judge, codec.unpack_data(data, binary), at)
+    return codec.unpack_batch(values[2])
+
+
+def _dictionary(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("expected a dictionary")
+    return value
 
 
 def _brief(error: Exception) -> str:
@@ -488,8 +672,7 @@ class NullLog(MemoryLog):
 def current_labels(log: SqliteLog) -> dict[str, bool]:
     """Return the current label of each page in the order in which they were set; the last label of a page is used."""
     labels: dict[str, bool] = {}
-    for event in log.events("kind = 'label'"):
-        assert isinstance(event, Label)
+    for event in log.labels():
         labels.pop(event.node, None)
         if event.relevant is not None:
             labels[event.node] = event.relevant
@@ -498,7 +681,7 @@ def current_labels(log: SqliteLog) -> dict[str, bool]:
 
 def missing_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
     """Return the labels that are missing in the log; after a crash, labels may be submitted again."""
-    known = {(event.node, event.at, event.by) for event in log.events("kind = 'label'") if isinstance(event, Label)}
+    known = {(event.node, event.at, event.by) for event in log.labels()}
     return [label for label in labels if (label.node, label.at, label.by) not in known]
 
 

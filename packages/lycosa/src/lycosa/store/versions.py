@@ -21,10 +21,10 @@ class Versions:
         self.archive = archive
 
     def of(self, node: str) -> list[Visit]:
-        return list(self.log.visits(f"node = ? AND {VERSIONS}", given=(node,)))
+        return list(self.log.visits(f"url = ? AND {VERSIONS}", given=(node,)))
 
     def last(self, node: str) -> Visit | None:
-        return next(self.log.visits(f"node = ? AND {VERSIONS}", "seq DESC LIMIT 1", (node,)), None)
+        return next(self.log.visits(f"url = ? AND {VERSIONS}", "seq DESC LIMIT 1", (node,)), None)
 
     def exchange(self, visit: Visit) -> Exchange | None:
         """Return the archived response of a visit, None if nothing was archived.
@@ -44,7 +44,7 @@ class Versions:
         return exchange
 
     def _referred_body(self, visit: Visit, refers_to: str) -> bytes:
-        for original in self.log.visits("node = ? AND file != ''", given=(refers_to,)):
+        for original in self.log.visits("url = ? AND warc_file != ''", given=(refers_to,)):
             if original.digest == visit.digest and (body := self._record(original)[0].body):
                 return body
         return b""

@@ -205,6 +205,9 @@ class Bandit:
         arm, row = frontier.first(self.order(number), now)
         return Pick(row, self.greedy_[arm].name, float(frontier.priority[row]) if row >= 0 else 0.0)
 
+    def explain(self, row: int, arm: str, table: Table) -> dict[str, float]:
+        return self.greedy_[self._number[arm]].explain(row, arm, table) if arm in self._number else {}
+
     def order(self, number: int) -> Iterator[int]:
         """Yield arms in order of preference for a pick; deterministic in (seed, number)."""
         arms = range(len(self.greedy_))

@@ -77,7 +77,7 @@ class LoggedRequest(NamedTuple):
     started: float = 0.0
     ended: float = 0.0
     address: str = ""
-    digest: bytes = b""
+    digest: str = ""  # hexadecimal, as visit data are JSON
 
 
 MAX_LOGGED_REQUESTS = 200  # per page
