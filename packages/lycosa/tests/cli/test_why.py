@@ -60,13 +60,19 @@ def test_why_lists_next_links(crawl: Crawl, command: Command) -> None:
 
 
 def test_why_explains_fetched_page(crawl: Crawl, command: Command) -> None:
-    made = crawl("best-first")
+    made = crawl()
     told = command.out("why", made, "b", width=100)
-    assert "expected    .50, by best-first" in told  # mean of page .5 and link .5
+    assert re.search(r"expected +\d*\.\d\d, by scent", told)
     assert "turned out  1.00, relevant" in told
-    assert re.search(r"its page +█+ +\.25\n +the anchor +█+ +\.25\n", told)  # .5 * .5 each
+    assert re.search(r"why it was fetched\n.*\n* *[\w ]+ +█+ +\d?\.\d\d\n", told)
     assert "path from a seed" in told
     assert "a seed comes first" in command.out("why", made, "a", width=100)
+
+
+def test_why_names_strategy_without_terms(crawl: Crawl, command: Command) -> None:
+    told = command.out("why", crawl("best-first"), "b", width=100)
+    assert "expected    .50, by best-first" in told  # mean of page .5 and link .5
+    assert "its priority was the best among ready hosts" in told
 
 
 def test_why_of_bandit_shows_arms(crawl: Crawl, command: Command) -> None:
@@ -105,17 +111,12 @@ def test_report_includes_reasons(crawl: Crawl, tmp_path: Path, command: Command)
     assert "Next links, and why" not in (tmp_path / "without.html").read_text("utf-8")
 
 
-def test_why_of_large_crawl_skips_terms(crawl: Crawl, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_of_fetched_page_in_large_crawl_replays_nothing(
+    crawl: Crawl, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = crawl()
     whole = command.json("why", made, "b")
-    monkeypatch.setattr("lycosa.explaining.reasons.MAX_REPLAYED_EVENTS", 1)
-    quick = command.json("why", made, "b")
-    assert (True, {}, 0) == (
-        quick["fetched"]["events_to_replay"] > 1,
-        quick["fetched"]["terms"],
-        whole["fetched"]["events_to_replay"],
-    )
-    assert whole["path"] == quick["path"]
-    assert whole["parents"] == quick["parents"]
-    assert "--fold" in command.out("why", made, "b")
-    assert whole == command.json("why", made, "b", "--fold")
+    assert whole["fetched"]["terms"]
+    monkeypatch.setattr("lycosa.explaining.reasons.MAX_REPLAYED_EVENTS", -1)
+    monkeypatch.delattr("lycosa.explaining.reasons.restored")
+    assert whole == command.json("why", made, "b")

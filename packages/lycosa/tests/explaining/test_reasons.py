@@ -109,13 +109,7 @@ def test_why_of_fetched_page_has_terms_at_pick(tmp_path: Path) -> None:
     path = run_crawl(tmp_path / "crawl", Weighed(), 4)  # a, b, e (.75), c (.625)
     why = ask(path, "b", Weighed())
     assert why.fetched is not None
-    assert ("fetched", [], 2, 0.5, 0.5) == (
-        why.state,
-        why.views,
-        why.fetched.pick,
-        why.fetched.priority,
-        why.fetched.recomputed_priority,
-    )
+    assert ("fetched", [], 2, 0.5) == (why.state, why.views, why.fetched.pick, why.fetched.priority)
     assert {"parents": 0.25, "link": 0.25} == why.fetched.terms
     assert (1.0, True) == (why.fetched.relevance, why.fetched.is_relevant)
     last = ask(path, "c", Weighed()).fetched
@@ -126,17 +120,20 @@ def test_why_of_fetched_page_has_terms_at_pick(tmp_path: Path) -> None:
     assert (math.inf, {}) == (first.priority, first.terms)
 
 
-def test_why_trains_custom_strategy_once(tmp_path: Path) -> None:
+def test_why_of_fetched_page_needs_no_strategy(tmp_path: Path) -> None:
     path = run_crawl(tmp_path / "crawl", Weighed(), 3)
-    with Reasons(path, judge=SpaceJudge(), space=graph(), strategy=Weighed()) as reasons:
-        assert 0.5 == _expected(reasons, "b")[1]
-        assert (0.75, {}) == (_expected(reasons, "e")[0], _expected(reasons, "e")[2])
+    fetched = lycosa.why(path, "e", judge=SpaceJudge(), space=graph()).fetched
+    assert fetched is not None
+    assert (0.75, {"parents": 0.5, "link": 0.5, "late": -0.25}) == (fetched.priority, fetched.terms)
 
 
-def _expected(reasons: Reasons, node: str) -> tuple[float, float, dict[str, float]]:
-    answers = reasons.why(node).fetched
-    assert answers is not None
-    return answers.priority, answers.recomputed_priority, answers.terms
+def test_why_of_fetched_page_reads_its_path_from_the_log(tmp_path: Path) -> None:
+    why = ask(run_crawl(tmp_path / "crawl", Weighed(), 4), "e", Weighed())
+    assert ["a", "b", "e"] == [stop.node for stop in why.path]
+    assert ([("b", 1.0, 1.0)], 1) == (
+        [(found.node, found.relevance, found.link_relevance) for found in why.parents],
+        why.parent_count,
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,14 +26,10 @@ def why(
     directory: Dir,
     url: Annotated[str, "URL", "A link that the crawl knows. Default: the next ten links."] = "",
     *,
-    fold: Annotated[
-        bool, "Explain the priority of fetched pages in large crawls as well, which takes minutes."
-    ] = False,
     json: Json = False,
 ) -> None:
     """Explain why a link was fetched, or what is next. Works while it runs."""
     with Reasons(directory) as reasons:
-        reasons.always_replay = fold
         running = is_running(directory)
         about = {"directory": reasons.path, "strategy": reasons.collection.options.strategy, "running": running}
         with show_progress(quiet=json) as reasons.progress:
@@ -192,17 +188,15 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
     if fetched.judged:
         yield from heading("why it has this priority")
         yield from _bars(fetched.judged)
-    if first and not (fetched.events_to_replay or fetched.terms):
+    if first and not fetched.terms:
         return
     yield from heading("why it was fetched")
-    if fetched.events_to_replay:
-        minutes = f"explaining its priority requires replaying {fetched.events_to_replay:,} events, which takes minutes"
-        yield Text(f"{minutes}: add --fold", "dim")
-    elif fetched.terms:
+    if fetched.terms:
         yield from _bars(fetched.terms)
-        if _differ(fetched.recomputed_priority, fetched.priority):
-            total = format_priority(fetched.recomputed_priority)
-            yield Text(f"recomputed from the log, where it adds up to {total}", "dim")
+        total = sum(fetched.terms.values())
+        if _differ(total, fetched.priority):
+            late = f"with what was known when it was picked, it would be {format_priority(total)}"
+            yield Text(f"{late}: its priority was older", "dim")
     else:
         yield Text(f"{NO_REASONS}: its priority was the best among ready hosts", "dim")
 

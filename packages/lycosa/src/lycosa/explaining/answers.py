@@ -35,10 +35,9 @@ class PathPage:
 class Fetched:
     """Final visit of a link: the expected and the actual relevance.
 
-    `priority` is the one logged at the pick, infinite for a seed. `terms` are its parts, largest first, and add up to
-    `recomputed_priority`, which is computed by replaying the log and may differ from it. `first_relevance` is the
-    relevance at the time of the visit, `relevance` the current one, with its parts in `judged`. `events_to_replay` is
-    the number of events that would have to be replayed for the terms if that was skipped, else 0.
+    `priority` is the one logged at the pick, infinite for a seed, and `terms` are its parts at that time, largest
+    first. `first_relevance` is the relevance at the time of the visit, `relevance` the current one, with its parts in
+    `judged`.
     """
 
     at: float
@@ -53,9 +52,7 @@ class Fetched:
     is_relevant: bool
     same_as: str = ""
     terms: dict[str, float] = field(default_factory=dict)
-    recomputed_priority: float = math.nan
     first_relevance: float = 0.0
-    events_to_replay: int = 0
     judged: dict[str, float] = field(default_factory=dict)
 
     @property

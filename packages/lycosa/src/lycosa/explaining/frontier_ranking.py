@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.search_text import clean
 from lycosa.core.columns import fit
 from lycosa.core.composite import Frontiers
 from lycosa.core.engine import Engine
@@ -19,7 +16,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.frontier import FREE, LOWEST, PRUNED, SHUT, Frontier
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Priorities, Rows, Step
+from lycosa.core.types import Priorities, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,6 @@ class FrontierRanking:
     frontier: Frontier
     table: Table
     reward: float
-    recorder: TermRecorder | None
 
     @cached_property
     def priority(self) -> Priorities:
@@ -91,18 +87,13 @@ class FrontierRanking:
     def view(self, row: int) -> View:
         priority, rank = float(self.priority[row]), int(self._place[row])
         shown = priority if priority > LOWEST else math.nan
-        terms, explains = explained(self.estimator, row, self.table, self.recorder)
+        terms, explains = explained(self.estimator, row, self.table)
         return View(self.name, shown, rank, len(self.waiting), terms, explains, self.reward)
 
 
-def explained(
-    estimator: object, row: int, table: Table, recorder: TermRecorder | None = None
-) -> tuple[dict[str, float], bool]:
-    """Return the non-zero terms of a row's priority, and whether a recorder or `explain` provides terms."""
+def explained(estimator: object, row: int, table: Table) -> tuple[dict[str, float], bool]:
+    """Return the non-zero terms of a row's priority, and whether the estimator explains it."""
     explain = getattr(estimator, "explain", None)
-    recorded = recorder.terms(estimator, table.nodes[row]) if recorder is not None else None
-    if recorded is not None:
-        return recorded, True
     if explain is None:
         return {}, False
     try:
@@ -113,7 +104,7 @@ def explained(
     return {name: value for name, value in terms.items() if value != 0 and math.isfinite(value)}, True
 
 
-def rankings(engine: Engine, recorder: TermRecorder | None = None) -> list[FrontierRanking]:
+def rankings(engine: Engine) -> list[FrontierRanking]:
     """Return the rankings of an engine's frontier: one, or one per arm of a bandit, the best arm first."""
     strategy, frontier, table = engine.strategy, engine.frontier, engine.table
     arms = getattr(strategy, "greedy_", ())
@@ -121,86 +112,10 @@ def rankings(engine: Engine, recorder: TermRecorder | None = None) -> list[Front
         mean_of = getattr(strategy, "mean", lambda number: math.nan)
         means = [float(mean_of(number)) for number in range(len(arms))]
         found = [
-            FrontierRanking(arm.name, arm.estimator, own, table, mean, recorder)
+            FrontierRanking(arm.name, arm.estimator, own, table, mean)
             for arm, own, mean in zip(arms, frontier.arms, means, strict=True)
         ]
         return sorted(found, key=lambda ranking: -ranking.reward)
     inner = getattr(strategy, "greedy", strategy)
     name = str(getattr(strategy, "name", "")) or type(strategy).__name__
-    return [FrontierRanking(name, getattr(inner, "estimator", None), frontier, table, math.nan, recorder)]
-
-
-def priority_and_terms(
-    engine: Engine, arm: str, node: str, recorder: TermRecorder | None = None
-) -> tuple[float, dict[str, float]] | None:
-    """Return the current priority and terms of a node for an arm, or None if it is unknown or unexplained."""
-    row, ranked = engine.table.row_of.get(node, -1), rankings(engine)
-    chosen = next((ranking for ranking in ranked if ranking.name == arm), ranked[0])
-    priority = getattr(chosen.estimator, "priority", None)
-    if row < 0 or priority is None:
-        return None
-    terms, explains = explained(chosen.estimator, row, engine.table, recorder)
-    return (float(priority(np.array([row], np.int32), engine.table)[0]), terms) if explains else None
-
-
-OTHER_PAGES = "by other pages, since"  # changes of a priority by pages without a link to it
-
-
-class TermRecorder:
-    """Recorder of how the priorities of some nodes are composed, used while a log is replayed.
-
-    If the last page that links to the node determines its priority, the terms are the parts returned by the estimator's
-    `explain_links(step)`: for each part one number for all links of the page, or one for each in the order of
-    `step.children`. Otherwise (a sum over pages, cash, a rank) the terms are the changes of the priority by page.
-    Either way they add up to the priority.
-
-    Estimators with `explain` are ignored.
-    """
-
-    def __init__(self, nodes: Iterable[str]) -> None:
-        self.nodes = frozenset(nodes)
-        self._terms: dict[tuple[int, str], dict[str, float]] = {}
-
-    def attach(self, estimator: Any) -> bool:
-        """Wrap the estimator's `learn` to record terms; return False if it needs no recorder."""
-        if not hasattr(estimator, "learn") or hasattr(estimator, "explain"):
-            return False
-        learn: Callable[[Step, Table], Rows] = estimator.learn
-
-        def recorded_learn(step: Step, table: Table) -> Rows:
-            rows = learn(step, table)
-            for node in self.nodes:
-                if (row := table.row_of.get(node, -1)) >= 0:
-                    self._record(estimator, step, table, row)
-            return rows
-
-        estimator.learn = recorded_learn
-        return True
-
-    def terms(self, estimator: object, node: str) -> dict[str, float] | None:
-        """Return the terms of a node, largest first; None if it was not recorded."""
-        if node not in self.nodes or hasattr(estimator, "explain"):
-            return None
-        terms = self._terms.get((id(estimator), node), {})
-        return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
-
-    def _record(self, estimator: Any, step: Step, table: Table, row: int) -> None:
-        priority = float(estimator.priority(np.array([row], np.int32), table)[0])
-        priority = priority if PRUNED < priority < math.inf else 0.0
-        terms = self._terms.setdefault((id(estimator), table.nodes[row]), {})
-        change = priority - math.fsum(terms.values())
-        if abs(change) <= 1e-12 * abs(priority):
-            return
-        at = np.flatnonzero(step.children == row)
-        has_parts = len(at) > 0 and step.visit.outcome != "redirect" and hasattr(estimator, "explain_links")
-        parts = _parts(estimator.explain_links(step), int(at[0]), len(step.children)) if has_parts else {}
-        if parts and math.isclose(math.fsum(parts.values()), priority, rel_tol=1e-6):
-            terms.clear()
-            terms.update(parts)
-            return
-        source = f"by {clean(step.visit.title) or step.visit.node}" if len(at) else OTHER_PAGES
-        terms[source] = terms.get(source, 0.0) + change
-
-
-def _parts(parts: Mapping[str, Any], at: int, links: int) -> dict[str, float]:
-    return {name: float(np.broadcast_to(np.asarray(part, np.float64), links)[at]) for name, part in parts.items()}
+    return [FrontierRanking(name, getattr(inner, "estimator", None), frontier, table, math.nan)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.crawl_directory import CrawlDirectory
+from lycosa.collection.pages import best_link, path_to
 from lycosa.collection.report.figures import Outlook, Upcoming
 from lycosa.collection.search_text import clean
 from lycosa.collection.tracing import MAX_COMPARED_URLS, MAX_SUGGESTIONS, latest_content, spellings
-from lycosa.collection.view import best_link
 from lycosa.core import blas_threads as threads
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LycosaError
@@ -38,13 +38,11 @@ from lycosa.crawling.crawl_files import SPILLED, CrawlFiles, snapshot_seq
 from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.seeds import node_of
 from lycosa.explaining.answers import Fetched, Parent, PathPage, Why
-from lycosa.explaining.frontier_ranking import FrontierRanking, TermRecorder, priority_and_terms, rankings
+from lycosa.explaining.frontier_ranking import FrontierRanking, rankings
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, VISITS, SqliteLog
+from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.web.urls import canonical, origin
-
-EventCallback = Callable[[Engine, int, Event], None]  # called with the number of each event before it is replayed
 
 
 class ReadOnlyLog(SqliteLog):
@@ -60,27 +58,19 @@ class ReadOnlyLog(SqliteLog):
 
 
 class ReadOnlyFiles(CrawlFiles):
-    """Files of a crawl, opened read-only; `watch` is called for each event."""
+    """Files of a crawl, opened read-only; `without` names parts of a snapshot that are skipped."""
 
     readonly = True
 
-    def __init__(
-        self, request: CrawlRequest, watch: Callable[[int, Event], None], until: float, without: tuple[str, ...]
-    ) -> None:
+    def __init__(self, request: CrawlRequest, without: tuple[str, ...]) -> None:
         super().__init__(request)
-        self.watch, self.until, self.without = watch, until, without
+        self.without = without
 
     def open(self) -> None:
         assert self.request.path is not None
         self.log = ReadOnlyLog(self.request.path / NAME, readonly=True)
         self.snapshots = Snapshots(self.request.path)
         self.spill_file = self.request.path / SPILLED
-
-    def events(self, after: int = 0) -> Generator[Event, None, None]:
-        assert isinstance(self.log, SqliteLog)
-        for seq, event in self.log.numbered("seq > ?", given=(after,)):
-            self.watch(seq, event)
-            yield event
 
 
 def resumed_request(path: Path, **own: Any) -> CrawlRequest:
@@ -90,34 +80,22 @@ def resumed_request(path: Path, **own: Any) -> CrawlRequest:
     return CrawlRequest(options, path, resuming=True, **own)
 
 
-def replay(
-    request: CrawlRequest,
-    watch: EventCallback = lambda engine, seq, event: None,
-    recorder: TermRecorder | None = None,
-    until: float = math.inf,
-    without: tuple[str, ...] = (),
-) -> Engine:
-    """Replay the log and return the engine, which must not be run. A request can be used once.
+def restored(request: CrawlRequest, without: tuple[str, ...] = ()) -> Engine:
+    """Return the engine of a crawl at the end of its log, from the last snapshot; it must not be run.
 
-    `recorder` is notified of the strategy's updates. If there is a snapshot, only events after it are replayed; `until`
-    is the last event that need not be watched. `without` names parts that are skipped if there is nothing to replay.
+    A request can be used once. `without` names parts that are skipped if nothing follows the snapshot.
     """
     if asyncio._get_running_loop() is None:
-        return asyncio.run(_replay(request, watch, recorder, until, without))
+        return asyncio.run(_restored(request, without))
     with ThreadPoolExecutor(1) as pool:  # called inside a running event loop, as in a notebook
-        return pool.submit(asyncio.run, _replay(request, watch, recorder, until, without)).result()
+        return pool.submit(asyncio.run, _restored(request, without)).result()
 
 
-async def _replay(
-    request: CrawlRequest, watch: EventCallback, recorder: TermRecorder | None, until: float, without: tuple[str, ...]
-) -> Engine:
-    files = ReadOnlyFiles(request, lambda seq, event: watch(assembly.engine, seq, event), until, without)
+async def _restored(request: CrawlRequest, without: tuple[str, ...]) -> Engine:
+    files = ReadOnlyFiles(request, without)
     threads.limit_threads()  # as in the crawl, so that sums are bit-identical
     try:
         assembly = await assemble(request, files)
-        for ranking in rankings(assembly.engine) if recorder is not None else ():
-            if recorder is not None and recorder.attach(ranking.estimator):
-                files.until = 0  # terms need all events
         await assembly.replay_log()
         if assembly.engine.spilled is not None:
             assembly.engine.spilled.listen(True)  # load spilled rows on access
@@ -131,8 +109,7 @@ async def _replay(
 
 # State that does not affect the priorities of waiting links.
 SKIPPED_STATE = ("judge", "model_updates", "reader", "trap_filter copies")
-MAX_REPLAYED_EVENTS = 100_000  # events replayed by default to explain one priority: a few minutes
-IN_FLIGHT = 64  # maximum number of events between a pick and its visit: pages in flight, and a margin
+MAX_REPLAYED_EVENTS = 20_000  # events since the last snapshot up to which the judge is restored: seconds
 MAX_PARENTS_READ, MAX_PARENTS_SHOWN = 500, 5
 _SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
 
@@ -150,12 +127,11 @@ class Reasons:
     ) -> None:
         self.path = Path(directory)
         self.collection = CrawlDirectory(self.path)
-        self.always_replay = True  # replay the log, regardless of its length, to explain the priority of a fetched page
         self.progress: ProgressCallback = no_progress  # progress of the replay
-        self._recorder: TermRecorder | None = None
         self._own: dict[str, Any] = {"own_judge": judge, "strategy": strategy, "space": space}
         try:
-            if next(self.collection.log.rows("seq", f"kind = 'seed' OR {VISITS}", "seq LIMIT 1"), None) is None:
+            begun = "SELECT EXISTS (SELECT 1 FROM seed) OR EXISTS (SELECT 1 FROM visit)"
+            if not next(self.collection.log.query(begun))[0]:
                 message = f"nothing has been crawled in {self.path} yet: start with 'lycosa resume {self.path}'"
                 raise InputError("nothing-to-do", message)
             self._request = self._resumed_request()
@@ -167,10 +143,6 @@ class Reasons:
         request = resumed_request(self.path, **self._own)
         request.progress = lambda *progress: self.progress(*progress)
         return request
-
-    @property
-    def _has_own(self) -> bool:
-        return self._own["own_judge"] is not None or self._own["strategy"] is not None
 
     def __enter__(self) -> Self:
         return self
@@ -184,20 +156,14 @@ class Reasons:
     @cached_property
     def engine(self) -> Engine:
         """The crawl at the end of its log, as far as the frontier is concerned; it must not be run."""
-        return replay(self._request, recorder=self._recorder, without=() if self._has_own else SKIPPED_STATE)
+        return restored(self._request, without=SKIPPED_STATE if self._own["own_judge"] is None else ())
 
     @cached_property
     def rankings(self) -> list[FrontierRanking]:
-        return rankings(self.engine, self._recorder)
+        return rankings(self.engine)
 
-    def best(self, limit: int = 10, *, with_terms: bool = True) -> list[Why]:
-        """Return the next links to be fetched; for a bandit those of its best arm.
-
-        If the strategy has no `explain`, the log is replayed again to collect terms, unless `with_terms` is false.
-        """
-        first = self.rankings[0]
-        if with_terms and not hasattr(first.estimator, "explain"):
-            self._record_terms(self.engine.table.nodes[row] for row in first.waiting[:limit].tolist())
+    def best(self, limit: int = 10) -> list[Why]:
+        """Return the next links to be fetched; for a bandit those of its best arm."""
         return [self._waiting(int(row)) for row in self.rankings[0].waiting[:limit]]
 
     def why(self, url: str) -> Why:
@@ -207,47 +173,33 @@ class Reasons:
         for node in spelled:
             settled = self._settled(node)
             if settled is not None:
-                return self._fetched(node, *settled)
-        self._record_terms(spelled)
+                return self._fetched(settled)
         table = self.engine.table
         for node in spelled:
             if node in table.row_of:
                 return self._waiting(table.row_of[node])
         return self._explain_unknown(typed, spelled)
 
-    def _record_terms(self, nodes: Iterable[str]) -> bool:
-        """Record the terms of some nodes, replaying again if needed; return False if that is impossible."""
-        chosen = frozenset(nodes)
-        if self._recorder is not None and chosen <= self._recorder.nodes:
-            return True
-        if "engine" in self.__dict__:
-            if self._has_own:
-                return False  # objects passed by the caller have been trained and can't be replayed twice
-            self._request = self._resumed_request()
-        self._recorder = TermRecorder(chosen)
-        self.__dict__.pop("rankings", None)
-        self.__dict__.pop("engine", None)
-        return True
-
     def _spellings(self, typed: str) -> list[str]:
         return list(filter(None, dict.fromkeys([typed, node_of(self._request.space, typed), *spellings(typed)])))
 
-    def _settled(self, node: str) -> tuple[int, Visit] | None:
-        """Return the last visit of a node and its number, unless it will be retried."""
-        last = next(self.collection.log.numbered(f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), None)
-        return (last[0], last[1]) if last is not None and isinstance(last[1], Visit) and not last[1].retry_at else None
+    def _settled(self, node: str) -> Visit | None:
+        """Return the last visit of a node, unless it will be retried."""
+        last = next(self.collection.log.visits(f"url = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), None)
+        return last if last is not None and not last.retry_at else None
 
     def _explain_unknown(self, typed: str, spelled: list[str]) -> Why:
         for node in spelled:
-            where = f"node = ? AND (kind = 'seed' OR {VISITS})"
-            (kind,) = next(self.collection.log.rows("kind", where, "seq LIMIT 1", (node,)), ("seed",))
-            if kind != "seed":
+            (kind,) = next(self.collection.log.rows("kind", "url = ?", "seq LIMIT 1", (node,)), ("",))
+            if kind:
                 note = f"it was fetched as a prerequisite ({kind}), not as a page of the crawl"
                 return Why(node, "prerequisite", note)
-            found = self.collection.view().origin(self.collection.log, node)
-            if found.parent:
-                note = f"it is outside the scope of the crawl or beyond its maximum depth; {found.parent} links to it"
+        for number, visit in enumerate(self.collection.log.visits("kind IN ('page', 'sitemap') AND outcome = 'ok'")):
+            if node := next((node for node in spelled if node in visit.links.urls), ""):
+                note = f"it is outside the scope of the crawl or beyond its maximum depth; {visit.node} links to it"
                 return Why(node, "out of scope", note)
+            if number == MAX_REPLAYED_EVENTS:
+                break
         near = self._nearest(spelled)
         hint = f"similar known URLs: {', '.join(near)}" if near else "no page links to it"
         raise InputError("unknown-name", f"{typed} is unknown to the crawl in {self.path}: {hint}")
@@ -307,23 +259,20 @@ class Reasons:
         relevances = {row: self._relevance(table.nodes[row]) for row in rows[:MAX_PARENTS_READ]}
         chosen = sorted(relevances, key=lambda parent: -relevances[parent])[:MAX_PARENTS_SHOWN]
         found = [self._parent(table.nodes[parent], node) for parent in chosen]
-        if not rows and not (table.is_seed[row] and table.parent[row] < 0):  # the target of a redirect
-            source = self.collection.view().origin(self.collection.log, node)
-            found = [self._parent(source.parent, node)] if source.parent else []
+        if not rows:  # the target of a redirect
+            query = "SELECT url FROM visit WHERE target = ? AND target != '' ORDER BY seq LIMIT 1"
+            found = [self._parent(url, node) for (url,) in self.collection.log.query(query, (node,))]
         return [parent for parent in found if parent is not None], len(rows) or len(found)
 
     def _relevance(self, node: str) -> float:
-        rows = self.collection.log.rows(RELEVANCE_NOW, f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,))
+        rows = self.collection.log.rows(RELEVANCE_NOW, f"url = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,))
         return float(next(rows, (0.0,))[0])
 
-    def _visit(self, node: str, target: str = "") -> Visit | None:
-        """Return the latest version of a page, preferably one that links to `target`."""
-        visits = list(self.collection.log.visits(f"node = ? AND {VISITS}", given=(node,)))
-        linking = [visit for visit in visits if visit.is_version and target in visit.links.urls]
-        return latest_content(linking) or latest_content(visits) or (visits[-1] if visits else None)
-
     def _parent(self, parent: str, node: str) -> Parent | None:
-        visit = self._visit(parent, node)
+        """Return a page that links to a node, in its latest version with the link."""
+        visits = list(self.collection.log.visits("url = ?", given=(parent,)))
+        linking = [visit for visit in visits if node in visit.links.urls]
+        visit = latest_content(linking) or latest_content(visits) or (visits[-1] if visits else None)
         if visit is None:
             return None
         anchor, link_relevance = _link(visit, node)
@@ -331,22 +280,23 @@ class Reasons:
         return Parent(parent, clean(visit.title), visit.relevance_now, anchor, link_relevance, kind)
 
     def _path(self, row: int) -> list[PathPage]:
-        """Return the pages from a seed to a row; each is the page on which the next one was first seen."""
-        table, rows = self.engine.table, [row]
-        while not table.is_seed[rows[-1]] and table.parent[rows[-1]] >= 0 and len(rows) <= len(table):
-            rows.append(int(table.parent[rows[-1]]))
-        pages, before = [], ""
-        for node in (table.nodes[each] for each in reversed(rows)):
-            visit, leading = self._visit(node), self._visit(before, node) if before else None
-            anchor = _link(leading, node)[0] if leading is not None else ""
-            title, relevance = (clean(visit.title), visit.relevance_now) if visit else ("", 0.0)
-            pages.append(PathPage(node, title, relevance, anchor))
-            before = node
+        """Return the pages from a seed to a waiting row."""
+        table = self.engine.table
+        parent = int(table.parent[row])
+        found = self._path_to(table.nodes[parent]) if parent >= 0 and not table.is_seed[row] else []
+        last = self._parent(table.nodes[parent], table.nodes[row]) if found else None
+        return [*found, PathPage(table.nodes[row], "", 0.0, last.anchor if last is not None else "")]
+
+    def _path_to(self, node: str) -> list[PathPage]:
+        """Return the pages from a seed to a fetched page; each is the page on which the next one was first seen."""
+        pages: list[PathPage] = []
+        for url in path_to(self.collection.log, node):
+            rows = self.collection.log.rows(f"title, anchor, {RELEVANCE_NOW}", "url = ?", "seq LIMIT 1", (url,))
+            title, anchor, relevance = next(rows, ("", "", 0.0))
+            pages.append(PathPage(url, clean(title), relevance, clean(anchor) if pages else ""))
         return pages
 
-    def _fetched(self, node: str, seq: int, visit: Visit) -> Why:
-        events_to_replay = self._events_to_replay(seq)
-        terms, recomputed_priority = ({}, math.nan) if events_to_replay else self._terms_at_pick(node, seq, visit)
+    def _fetched(self, visit: Visit) -> Why:
         fetched = Fetched(
             visit.started,
             clean(visit.title),
@@ -359,77 +309,38 @@ class Reasons:
             visit.relevance_now,
             visit.is_relevant(self.collection.threshold),
             visit.same_as,
-            terms,
-            recomputed_priority,
+            visit.priority_terms,
             visit.relevance,
-            events_to_replay,
-            {} if events_to_replay else self._judged(visit),
+            self._judged(visit),
         )
-        if events_to_replay:
-            return self._fetched_from_index(node, fetched)
-        row = self.engine.table.row_of.get(node, -1)
-        parents, count = self._parents(row) if row >= 0 else ([], 0)
-        path = self._path(row) if row >= 0 else []
-        return Why(node, "fetched", "", [], parents, count, path, fetched)
-
-    def _events_to_replay(self, seq: int) -> int:
-        """Return the number of events to replay for the terms of a visit if that exceeds the limit, else 0."""
-        if self.always_replay or "engine" in self.__dict__:
-            return 0
-        end, known = self.collection.log.end(), snapshot_seq(self.path)
-        events = end - (known if known < seq - IN_FLIGHT else 0)
-        return events if events > MAX_REPLAYED_EVENTS else 0
-
-    def _fetched_from_index(self, node: str, fetched: Fetched) -> Why:
-        """Explain a fetched page only from the index of the crawl: the first link to it, and the path."""
-        view, log = self.collection.view(), self.collection.log
-        first = view.origin(log, node)
-        found = self._parent(first.parent, node) if first.parent else None
-        vertex = view.graph.vertex(node)
-        pages: list[PathPage] = []
-        for each in view.path_to(vertex, 1_000) if vertex >= 0 else ():  # limit of the path's length
-            page = view.nodes[each]
-            visit = log.visit(view.columns["first"].item(each))
-            anchor = view.origin(log, page).anchor if pages else ""
-            pages.append(PathPage(page, clean(visit.title), visit.relevance_now, anchor))
-        return Why(node, "fetched", "", [], [found] if found else [], 1 if found else 0, pages, fetched)
+        found = self._parent(visit.parent, visit.node) if visit.parent else None
+        if found is not None and not found.anchor:  # the link led here through a redirect
+            found = replace(found, anchor=clean(visit.anchor))
+        return Why(
+            visit.node,
+            "fetched",
+            "",
+            [],
+            [found] if found else [],
+            1 if found else 0,
+            self._path_to(visit.node),
+            fetched,
+        )
 
     def _judged(self, visit: Visit) -> dict[str, float]:
+        """Return the parts of a page's relevance, unless restoring the judge would take long."""
+        behind = self.collection.log.end() - snapshot_seq(self.path)
+        if not visit.is_version or ("engine" not in self.__dict__ and behind > MAX_REPLAYED_EVENTS):
+            return {}
         if "engine" not in self.__dict__ or self.engine.lacks:
             self._request = self._resumed_request()
             self.__dict__.pop("rankings", None)
-            self.__dict__["engine"] = replay(self._request, recorder=self._recorder)
+            self.__dict__["engine"] = restored(self._request)
         judge: Any = self.engine.judge
         while not hasattr(judge, "explain") and hasattr(judge, "inner"):
             judge = judge.inner
-        reasons = judge.explain(visit) if visit.is_version and hasattr(judge, "explain") else {}
+        reasons = judge.explain(visit) if hasattr(judge, "explain") else {}
         return {str(name): float(value) for name, value in reasons.items()}
-
-    def _terms_at_pick(self, node: str, seq: int, visit: Visit) -> tuple[dict[str, float], float]:
-        """Return the terms of the priority at the pick, and their sum.
-
-        The log does not say at which event before the visit the link was picked, so the priority is recomputed at each
-        candidate, and the one closest to the logged priority is used.
-        """
-        found: list[tuple[float, dict[str, float]]] = []
-
-        def watch(engine: Engine, number: int, event: Event) -> None:
-            if seq - IN_FLIGHT <= number <= seq:
-                known = priority_and_terms(engine, visit.arm, node, self._recorder)
-                if known is not None:
-                    found.append(known)
-
-        if not math.isfinite(visit.priority):
-            return {}, math.nan
-        if "engine" in self.__dict__:  # already replayed, but without watching this visit
-            self._recorder = None
-        if not self._record_terms([node]):
-            return {}, math.nan
-        self.__dict__["engine"] = replay(self._request, watch, self._recorder, seq - IN_FLIGHT - 1)
-        if not found:
-            return {}, math.nan
-        priority, terms = min(reversed(found), key=lambda known: abs(known[0] - visit.priority))
-        return terms, priority
 
 
 def _link(visit: Visit, node: str) -> tuple[str, float]:
@@ -453,12 +364,12 @@ def outlook(directory: Path) -> Outlook | None:
             log = reasons.collection.log
             if log.end() > 100_000:  # all model updates would have to be read
                 return None
-            pages = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", "1", (snapshot_seq(directory),)))[0]
+            (pages,) = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", "1", (snapshot_seq(directory),)))
             if pages > 20_000:  # pages to replay since the last snapshot; `lycosa why` has no such limit
                 return None
             first = reasons.rankings[0]
             found = Outlook(len(first.waiting), first.name if len(reasons.rankings) > 1 else "")
-            best = reasons.best(LINKS, with_terms=False)
+            best = reasons.best(LINKS)
     except LycosaError:
         return None
     largest = max((abs(value) for why in best if why.view for value in why.view.terms.values()), default=1.0)

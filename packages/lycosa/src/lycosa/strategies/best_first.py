@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import learned
 from lycosa.core.state import State, restore_attributes, state_of_attributes
 from lycosa.core.table import Table
-from lycosa.core.types import Priorities, Rows, Step
+from lycosa.core.types import Rows, Step
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 
 
@@ -62,12 +62,6 @@ class BestFirst(PriorityFromParents):
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
         self.priority_.join(rows, known, table)
-
-    def explain_links(self, step: Step) -> dict[str, Priorities | float]:
-        return {
-            "its page": self.page * step.visit.relevance,
-            "the anchor": self.anchor * step.link_relevances.astype(np.float64),
-        }
 
 
 @dataclass

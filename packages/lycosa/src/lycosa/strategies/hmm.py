@@ -60,12 +60,6 @@ class BrowsingEstimator:
     def priority(self, rows: Rows, table: Table) -> Priorities:
         return self.forward_.priority(rows, table)
 
-    def by_state(self, step: Step) -> dict[str, float]:
-        """Return a(L_i, t) a_i0 per state i: the contribution of each distance of the page to a(L_0, t + 1)."""
-        now = self.forward_.now_[step.row]
-        names = ["its page is relevant", "its page is 1 link away"]
-        names += [f"its page is {distance} links away" for distance in range(2, len(now))]
-        return {name: float(one) for name, one in zip(names, now * self.chain_.a[:, 0], strict=False)}
 
 
 @dataclass
@@ -113,13 +107,6 @@ class Hmm(BrowsingEstimator):
     def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float:
         next_step = self.chain_.predict(now)
         return bucketed(float(next_step[0]), float(self.chain_.predict(next_step)[0]), self.epsilon)
-
-    def explain_links(self, step: Step) -> dict[str, float]:
-        """Return a(L_0, t + 1) split by the state of the page, and the difference to the bucketed priority."""
-        parts = self.by_state(step)
-        one, next_step = sum(parts.values()), self.chain_.predict(self.forward_.now_[step.row])
-        moved = bucketed(one, float(self.chain_.predict(next_step)[0]), self.epsilon) - one
-        return {**parts, "bucket and second step": moved}
 
 
 def bucketed(one: float, two: float, epsilon: float) -> float:
@@ -173,14 +160,6 @@ class Hybrid(BrowsingEstimator):
             return (similarity + hmm) / 2
         mixed: NDArray[np.float64] = (hmm + (similarity + self.pages_.anchor_similarities(step)) / 2) / 2
         return mixed
-
-    def explain_links(self, step: Step) -> dict[str, float | NDArray[np.float64]]:
-        similarity = self.pages_.similarity(self.pages_.vector(step.visit))
-        terms: dict[str, float | NDArray[np.float64]] = {name: one / 2 for name, one in self.by_state(step).items()}
-        if not self.anchors:
-            return {**terms, "similarity of its page": similarity / 2}
-        anchors = self.pages_.anchor_similarities(step) / 4
-        return {**terms, "similarity of its page": similarity / 4, "similarity of the anchor": anchors}
 
 
 class Chain(NamedTuple):

@@ -82,13 +82,6 @@ class InterclassRules(PriorityFromParents):
             self._refine(step, name, table)
         return self.priority_.update(step, table, self.probability_.get(name, visit.relevance))
 
-    def explain_links(self, step: Step) -> dict[str, float]:
-        """Return the probability by path, or the relevance of the page if no rule applies."""
-        name = self._class_name(step)
-        if name not in self.probability_:
-            return {f"its page, no rule leads from {name}" if name else "its page, of no class": step.visit.relevance}
-        return self.book_.path_probabilities(name, self.wanted_, self.depth, self.paths)
-
     def _class_name(self, step: Step) -> str:
         """Return the likeliest class of a page, a wanted one if the page is on target; empty without classes."""
         names = [str(name) for name, _ in step.visit.data.get("classes") or ()]

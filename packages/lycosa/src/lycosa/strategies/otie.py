@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import DONE, Table
-from lycosa.core.types import Priorities, Rows, Step
+from lycosa.core.types import Rows, Step
 from lycosa.strategies.cash import CashFlow
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 
@@ -58,10 +58,6 @@ class LinkContext(PriorityFromParents):
     def learn(self, step: Step, table: Table) -> Rows:
         context = context_score(step, self.lift).astype(np.float64)
         return self.priority_.update(step, table, self.page * step.visit.relevance + (1 - self.page) * context)
-
-    def explain_links(self, step: Step) -> dict[str, Priorities | float]:
-        context = (1 - self.page) * context_score(step, self.lift).astype(np.float64)
-        return {"its page": self.page * step.visit.relevance, "words around the link": context}
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import Literal
 
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
-from lycosa.core.types import Priorities, Rows, Step
+from lycosa.core.types import Rows, Step
 from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
 
 
@@ -42,9 +42,6 @@ class PageQuality(PriorityFromParents):
 
     def learn(self, step: Step, table: Table) -> Rows:
         return self.priority_.update(step, table, self._quality(step))
-
-    def explain_links(self, step: Step) -> dict[str, Priorities | float]:
-        return {f"quality of the {'first' if self.kind == 'first' else 'worst'} page with it": self._quality(step)}
 
     def _quality(self, step: Step) -> float:
         return step.visit.relevance if self.quality == "judge" else float(step.visit.data.get("quality", 1.0))
