@@ -27,7 +27,7 @@ class RootCommands(Commands):
 
     sections: ClassVar = {
         "Collect pages": "crawl resume demo",
-        "Read and export them": "show report search page why export replay",
+        "Read and export them": "show report search page why sql export replay",
         "Keep them fresh": "refresh watch changes",
         "Teach the judge": "label judge train",
         "Look up what can be chosen": "list",
