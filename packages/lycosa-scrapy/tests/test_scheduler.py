@@ -63,7 +63,7 @@ def test_killed_crawl_resumes_without_loss(tmp_path: Path) -> None:
             lines, stats = crawl(settings, *seeds, kill_after=kill_after)
             assert not done & set(lines), "a recorded page was fetched again"
             fetched += lines
-            log = SqliteLog(tmp_path / "lycosa" / "log.sqlite", readonly=True)
+            log = SqliteLog(tmp_path / "lycosa" / "crawl.sqlite", readonly=True)
             done = {visit.node for visit in log.visits("kind = 'page'")}
             log.close()
         agents = {hit.user_agent for hit in server.log}

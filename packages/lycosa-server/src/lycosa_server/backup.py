@@ -1,6 +1,6 @@
 """`lycosa backup` and `lycosa restore`: a server's data in one tar file.
 
-    crawls/ID/log.sqlite, ...     crawl directories; archives cut to the length recorded in the copied log, no indices
+    crawls/ID/crawl.sqlite, ...   crawl directories; archives cut to the length recorded in the copied log, no indices
     models/ID                     model files
     lycosa.sqlite                 a snapshot of all rows, from SQLite or PostgreSQL; always the last member
 

@@ -21,11 +21,11 @@ from typing import Any
 
 from fastapi import Depends, HTTPException, Request
 
+from lycosa_server.crawl_cache import CachedCrawl, CrawlCache
 from lycosa_server.people import audit, crawls, feedback, permissions, sessions, tokens
 from lycosa_server.people.credentials import Passwords, secrets_equal
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.permissions import ROLES, SCOPES, Mode
-from lycosa_server.results import CachedView, ViewCache
 from lycosa_server.settings import Settings
 from lycosa_server.streaming import Quota
 
@@ -76,8 +76,8 @@ class CrawlAccess(InterestAccess):
     directory: Path
 
     @property
-    def cached(self) -> CachedView:
-        return self.site.views.get(self.directory)
+    def cached(self) -> CachedCrawl:
+        return self.site.cache.get(self.directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,13 +224,13 @@ class ServerContext:
     # running exports, each of which uses a thread and most of a core
     writers: Quota = field(default_factory=lambda: Quota(2, 8, 30, "other exports are being sent: try again later"))
     streams: Quota = field(default_factory=lambda: Quota(10, 1_000, 5, "you have 10 live views open: close one first"))
-    views: ViewCache = field(default_factory=ViewCache)
+    cache: CrawlCache = field(default_factory=CrawlCache)
 
-    def views_of(self, interest: str) -> Iterator[CachedView]:
+    def cached_crawls(self, interest: str) -> Iterator[CachedCrawl]:
         for row in crawls.of_interest(self.database, interest):
             path = self.settings.crawl_directory(row["id"])
             if path.is_dir():
-                yield self.views.get(path)
+                yield self.cache.get(path)
 
 
 def site_of(request: Request) -> ServerContext:

@@ -1,10 +1,8 @@
-"""Pages of a crawl for the API: filtering, sorting and formatting, and the cache of crawl views."""
+"""Pages of a crawl for the API: selection, sorting and formatting."""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,23 +13,22 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.estimate import Estimate, estimate
-from lycosa.collection.page_rows import PageRow
-from lycosa.collection.querying import Filters
+from lycosa.collection.pages import Origin, PageArray, origin_of, pages_at
+from lycosa.collection.querying import Filters, sql_in
 from lycosa.collection.report.cards import topic_highlights
 from lycosa.collection.search_text import main_text
 from lycosa.collection.snippets import snippet
-from lycosa.collection.view import CrawlView, Origin
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.types import apply_label
 from lycosa.store.directory import CONFIG
-from lycosa.store.log import NAME
+from lycosa.store.log import NAME, SqliteLog
+from lycosa_server.crawl_cache import CachedCrawl, places
 
 LabelFilter = Literal["yes", "no", "any", "none"]
 Label = Literal["yes", "no"]
 Order: TypeAlias = Literal["relevance", "frequency", "date"]
 
 MAX_EXCERPT_SECONDS = 0.15  # maximum time that a response spends on reading excerpts; later ones add the others
+MAX_EXCERPTS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +37,8 @@ class FetchReason(Origin):
 
 
 class PageOut(BaseModel):
+    """A page. `frequency` counts the words of the topic, and is given only with `order=frequency`."""
+
     seq: int
     url: str
     title: str
@@ -49,213 +48,142 @@ class PageOut(BaseModel):
     relevance_when_fetched: float
     fetched: float
     changed: float | None
-    standing: Literal["stands", "vanished", "moved"]
+    standing: str
     label: Label | None
     relevant: bool
-    frequency: int
+    frequency: int | None
     excerpt: str | None
     why: FetchReason
 
 
-@dataclass(frozen=True, slots=True)
-class PageFilter:
-    filters: Filters
-    labelled: LabelFilter | None = None
-    relevant: bool | None = None  # None: only relevant pages, unless `labelled` is set
-    threshold: float | None = None  # threshold to use instead of the crawl's
-
-
-def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
-    given = labels.get(node)
+def label_of(labels: Mapping[str, bool], url: str) -> Label | None:
+    given = labels.get(url)
     return None if given is None else "yes" if given else "no"
 
 
-def label_matches(labelled: LabelFilter, given: bool | None) -> bool:
-    return {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}[labelled]
+def label_mask(
+    log: SqliteLog, pages: PageArray, labels: Mapping[str, bool], labelled: LabelFilter
+) -> NDArray[np.bool_]:
+    """Return a mask of the pages with this label, with any, or with none."""
+    wanted = [url for url in labels if labelled in ("any", "none", label_of(labels, url))]
+    mask = np.zeros(len(pages), np.bool_)
+    mask[list(places(log, pages, wanted).values())] = True
+    return ~mask if labelled == "none" else mask
 
 
-def select_pages(cached: CachedView, labels: Mapping[str, bool], wanted: PageFilter, order: Order) -> list[PageRow]:
-    with cached.view.lock:
-        now = cached.now(labels, wanted.threshold)
-        everything = (PageRow(cached.view, number) for number in np.flatnonzero(now.counted).tolist())
-        passing = [page for page in everything if _matches(wanted, page, now, labels)]
-        scores = now.relevances_now[[page.number for page in passing]]
-        return [passing[at] for at in page_order(passing, scores, order)]
+def select_pages(
+    log: SqliteLog,
+    pages: PageArray,
+    labels: Mapping[str, bool],
+    filters: Filters,
+    labelled: LabelFilter | None,
+    relevant: bool | None,
+) -> NDArray[np.intp]:
+    """Return the pages that pass the filters; only relevant ones, unless `labelled` or `relevant` says otherwise."""
+    chosen = pages.counted
+    if labelled is not None:
+        chosen = chosen & label_mask(log, pages, labels, labelled)
+    if relevant is not None or labelled in (None, "none"):
+        chosen = chosen & (pages.relevant != (relevant is False))
+    if filters != Filters.of():
+        chosen = chosen & _filter_mask(log, pages, filters)
+    return np.flatnonzero(chosen)
 
 
-def page_order(pages: Sequence[PageRow], scores: NDArray[np.float64], order: Order) -> list[int]:
-    """Return the order of pages; ties are broken by relevance, then by fetch order.
+def _filter_mask(log: SqliteLog, pages: PageArray, filters: Filters) -> NDArray[np.bool_]:
+    joined = "FROM page JOIN visit ON visit.seq = page.current"
+    where, values = "started >= ? AND started < ?", list[object]((filters.start, filters.end))
+    if filters.changed is not None:
+        where += " AND changed >= ?"
+        values.append(max(1.0, filters.changed))
+    for column, tests in (("host", filters.hosts), ("language", filters.languages)):
+        if tests:
+            names = [name for (name,) in log.query(f"SELECT DISTINCT {column} {joined}")]
+            where += f" AND {column} {sql_in([name for name in names if any(test(name) for test in tests)], values)}"
+    found = [first for (first,) in log.query(f"SELECT first {joined} WHERE {where}", values)]
+    return np.isin(pages["first"], found)
+
+
+def sort_key(collection: CrawlDirectory, cached: CachedCrawl, pages: PageArray, order: Order) -> NDArray[np.float64]:
+    """Return the values by which pages are sorted, the highest first.
 
     frequency: the ranking of Trivedi et al. 2014 (III, Relevance Calculation; `judges/counting.py`), by stems.
-    date: newest first, by the last significant change or, without one, by the first fetch.
+    date: the time of the last significant change or, without one, of the fetch.
     """
-    first = np.zeros(len(pages))
     if order == "frequency":
-        first = np.array([page.frequency for page in pages], float)
-    elif order == "date":
-        first = np.array([page.changed or page.started for page in pages], float)
-    places: list[int] = np.lexsort((-scores, -first)).tolist()
-    return places
-
-
-def _matches(wanted: PageFilter, page: PageRow, now: CurrentPages, labels: Mapping[str, bool]) -> bool:
-    given, labelled, filters = labels.get(page.node), wanted.labelled, wanted.filters
-    if labelled is not None and not label_matches(labelled, given):
-        return False
-    relevant = wanted.relevant
-    if relevant is None and labelled in (None, "none"):
-        relevant = True
-    if relevant is not None and relevant != now.relevant[page.number]:
-        return False
-    if not filters.start <= page.started < filters.end:
-        return False
-    if filters.changed is not None and page.changed < max(1.0, filters.changed):
-        return False
-    if filters.hosts and not any(test(page.host) for test in filters.hosts):
-        return False
-    return not filters.languages or any(test(page.language) for test in filters.languages)
+        frequency = cached.words(collection).frequency
+        return np.array([frequency.get(seq, 0) for seq in pages["seq"].tolist()], float)
+    if order == "date":
+        dates: NDArray[np.float64] = pages["started"].copy()
+        for first, changed in collection.log.query(
+            "SELECT first, changed FROM page WHERE changed AND first <= ?", (pages.end,)
+        ):
+            dates[np.searchsorted(pages["first"], first)] = changed
+        return dates
+    return np.zeros(len(pages))
 
 
 class PageFormatter:
+    """Formats pages, given by their indices in an array with labels applied."""
+
     def __init__(
-        self, cached: CachedView, collection: CrawlDirectory, labels: Mapping[str, bool], threshold: float | None = None
+        self, collection: CrawlDirectory, cached: CachedCrawl, pages: PageArray, labels: Mapping[str, bool]
     ) -> None:
-        self.cached, self.collection, self.labels = cached, collection, labels
-        self.now = cached.now(labels, threshold)
+        self.collection, self.cached, self.pages, self.labels = collection, cached, pages, labels
         self._until = time.monotonic() + MAX_EXCERPT_SECONDS
-        learned = [term for term in cached.view.topic if term]
-        self._marks = topic_highlights(collection.options, learned)
+        learned = collection.log.setting("learned", {})  # terms learned from examples
+        terms = sorted(learned, key=lambda term: (-learned[term], term))[:12] if isinstance(learned, dict) else []
+        self._marks = tuple(topic_highlights(collection.options, terms))
 
-    def page(self, page: PageRow) -> PageOut:
-        view = self.cached.view
-        return PageOut(
-            seq=page.seq,
-            url=page.node,
-            title=page.title,
-            host=page.host,
-            language=page.language,
-            relevance=round(self.now.relevances_now.item(page.number), 6),
-            relevance_when_fetched=page.relevance,
-            fetched=page.started,
-            changed=page.changed or None,
-            standing=page.state,
-            label=label_of(self.labels, page.node),
-            relevant=self.now.relevant.item(page.number),
-            frequency=page.frequency,
-            excerpt=self._excerpt(page),
-            why=fetch_reason(view.origin(self.collection.log, page.node), page.pick),
-        )
+    def format(self, chosen: Sequence[int], frequency: NDArray[np.float64] | None = None) -> list[PageOut]:
+        rows = pages_at(self.collection.log, self.pages["first"][list(chosen)].tolist())
+        return [
+            PageOut(
+                seq=row.seq,
+                url=row.url,
+                title=row.title,
+                host=row.host,
+                language=row.language,
+                relevance=round(self.pages["relevance_now"].item(at), 6),
+                relevance_when_fetched=row.relevance,
+                fetched=row.started,
+                changed=row.changed or None,
+                standing=row.state,
+                label=label_of(self.labels, row.url),
+                relevant=self.pages.relevant.item(at),
+                frequency=None if frequency is None else int(frequency[at]),
+                excerpt=self._excerpt(row.seq),
+                why=fetch_reason(self.collection.log, row.url, row.priority),
+            )
+            for at, row in zip(chosen, rows, strict=True)
+        ]
 
-    def _excerpt(self, page: PageRow) -> str | None:
-        kept, key = self.cached.excerpts, (page.seq, hash(self.cached.view.topic))
-        if key not in kept:
-            if time.monotonic() > self._until:
-                return None
-            text = self._read(page.seq)
-            with self.cached.view.lock:
-                kept[key] = text
-                while len(kept) > 2_000:
-                    del kept[next(iter(kept))]
-            return text
-        return kept[key]
+    def _excerpt(self, seq: int) -> str | None:
+        kept, key = self.cached.excerpts, (seq, self._marks)
+        text = kept.get(key)
+        if text is None and time.monotonic() <= self._until:
+            if len(kept) >= MAX_EXCERPTS:
+                kept.clear()
+            text = kept[key] = self._read(seq)
+        return text
 
     def _read(self, seq: int) -> str:
-        visit = next(self.collection.log.visits("seq = ?", given=(seq,)), None)
-        if visit is None:
-            return ""
         try:
-            document = self.collection.document(visit)
+            document = self.collection.document(self.collection.log.visit(seq))
         except (StoreError, OSError):
             return ""
         return snippet(main_text(document), self._marks, 240).text
 
 
-def fetch_reason(origin: Origin, priority: float) -> FetchReason:
-    return FetchReason(**asdict(origin), priority=priority if np.isfinite(priority) else 0.0)
+def fetch_reason(log: SqliteLog, url: str, priority: float) -> FetchReason:
+    return FetchReason(**asdict(origin_of(log, url)), priority=priority if np.isfinite(priority) else 0.0)
 
 
-def open_crawl_directory(view: CrawlView) -> CrawlDirectory | None:
+def open_crawl_directory(path: Path) -> CrawlDirectory | None:
+    """Open a crawl; None if it has not fetched anything yet."""
     try:
-        return CrawlDirectory(view.path, view=view)
+        return CrawlDirectory(path)
     except InputError as error:
-        # the configuration was edited by hand, for example
-        if (view.path / CONFIG).exists() and (view.path / NAME).exists():
+        if (path / CONFIG).exists() and (path / NAME).exists():  # the configuration was edited by hand, for example
             raise StoreError(str(error)) from error
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class CurrentPages:
-    """Arrays with a value per page of a crawl, by vertex; every count on a screen is computed from them."""
-
-    relevances_now: NDArray[np.float64]
-    counted: NDArray[np.bool_]  # pages that are no duplicates, and labelled ones
-    relevant: NDArray[np.bool_]  # relevant pages among `counted`
-    pages: int  # number of crawled pages
-
-
-class CachedView:
-    """View of a crawl with data derived from it. Labels apply at once; a `threshold` previews another one."""
-
-    def __init__(self, path: Path) -> None:
-        self.view = CrawlView(path)
-        self.suggested: dict[str, tuple[object, object]] = {}  # by person: cache key and suggestions
-        # by sequence number and hash of the topic's words
-        self.excerpts: dict[tuple[int, int], str] = {}
-        self.indexing = False  # True while a thread updates the search index
-
-    def now(self, labels: Mapping[str, bool], threshold: float | None = None) -> CurrentPages:
-        with self.view.lock:
-            line = self.view.threshold if threshold is None else threshold
-            relevances_now, counted = self.view.column("relevance_now").astype(float), self.view.current()
-            for node, relevant in labels.items():
-                if (page := self.view.page(node)) is not None:
-                    relevance_now = relevances_now[page.number]
-                    relevances_now[page.number] = (
-                        relevant if self.view.probability else apply_label(relevance_now, relevant, line)
-                    )
-                    counted[page.number] = True
-            return CurrentPages(
-                relevances_now, counted, counted & (relevances_now >= line), int(self.view.column("crawled").sum())
-            )
-
-    def scores(self, labels: Mapping[str, bool]) -> tuple[list[PageRow], NDArray[np.float64]]:
-        with self.view.lock:
-            pages = self.view.pages(copies=True)
-            return pages, self.now(labels).relevances_now[[page.number for page in pages]]
-
-    def estimate(self, labels: Mapping[str, bool], threshold: float | None = None) -> Estimate:
-        with self.view.lock:
-            now = self.now(labels, threshold)
-            line = self.view.threshold if threshold is None else threshold
-            return estimate(
-                now.relevances_now[now.counted], line, now.pages, self.view.probability, self.view.count_widths
-            )
-
-
-class ViewCache:
-    def __init__(self, max_bytes: int = 256_000_000, max_views: int = 200) -> None:
-        self.max_bytes, self.max_views = max_bytes, max_views
-        self.stopping = threading.Event()  # set when the server shuts down, to end streams
-        self._views: OrderedDict[Path, CachedView] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def __contains__(self, path: Path) -> bool:
-        return path in self._views
-
-    def get(self, path: Path) -> CachedView:
-        with self._lock:
-            cached = self._views.get(path)
-            if cached is None:
-                cached = self._views[path] = CachedView(path)
-            self._views.move_to_end(path)
-        cached.view.catch_up()
-        self._evict()
-        return cached
-
-    def _evict(self) -> None:
-        with self._lock:
-            size = sum(cached.view.size for cached in self._views.values())
-            while len(self._views) > 1 and (size > self.max_bytes or len(self._views) > self.max_views):
-                _, oldest = self._views.popitem(last=False)
-                size -= oldest.view.size

@@ -178,8 +178,8 @@ class Settings:
 def hide_data_directory(settings: Settings, text: str) -> str:
     """Replace the data directory in a message: clients should not learn its path.
 
-    >>> hide_data_directory(Settings(Path("/srv/lycosa")), "cannot read /srv/lycosa/crawls/1/log.sqlite")
-    'cannot read DATA/crawls/1/log.sqlite'
+    >>> hide_data_directory(Settings(Path("/srv/lycosa")), "cannot read /srv/lycosa/crawls/1/crawl.sqlite")
+    'cannot read DATA/crawls/1/crawl.sqlite'
     """
     for place in {str(settings.data.absolute()), str(settings.data.resolve())}:
         text = text.replace(place, "DATA")

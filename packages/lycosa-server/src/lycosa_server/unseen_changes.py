@@ -6,10 +6,10 @@ from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 
-from lycosa.collection.view import Signature, log_signature
 from lycosa.core.errors import LycosaError
 from lycosa.revisit.ledger import changes
 from lycosa.store.log import NAME, SqliteLog
+from lycosa_server.crawl_cache import Signature, log_signature
 
 
 def changes_since(directory: Path, since: float) -> int | None:

@@ -96,7 +96,7 @@ class _StreamEndingServer(uvicorn.Server):
         self._site = site
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        self._site.views.stopping.set()
+        self._site.cache.stopping.set()
         super().handle_exit(sig, frame)
 
 

@@ -104,7 +104,7 @@ def test_export_lists_damaged_crawl(site: SiteUnderTest, tmp_path: Path) -> None
     ada = site.sign_up("Ada")
     _, _, made = _crawled(site, ada)
     made.close()
-    (made.path / "log.sqlite").write_bytes(b"no database" * 1_000)
+    (made.path / "crawl.sqlite").write_bytes(b"no database" * 1_000)
     with ZipFile(io.BytesIO(ada.get(f"{API}/me/export").content)) as packed:
         problem = next(name for name in packed.namelist() if name.endswith("problem.txt"))
         assert b"damaged" in packed.read(problem)

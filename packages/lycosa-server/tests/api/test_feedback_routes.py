@@ -63,7 +63,7 @@ def test_effect_uses_relevance_before_first_label(site: SiteUnderTest) -> None:
     opened = Directory.open(path)
     log = opened.log()
     log.append(ModelUpdate("another", {}))  # by this update trains are relevant, and reefs are not
-    log.store_relevances(np.array([0.9 * ("train" in node) for (node,) in log.rows("node", VERSIONS)]))
+    log.store_relevances(np.array([0.9 * ("train" in node) for (node,) in log.rows("url", VERSIONS)]))
     log.close()
     opened.close()
     place = f"{API}/interests/{reefs}/feedback"

@@ -35,7 +35,7 @@ def record(made: CrawlOnSite) -> None:
     crawl.seed(HOME)
     crawl.page(HOME, html("Reefs", "coral"), 0.0, links=[HOME + "a", HOME + "b", HOME + "gone"])
     crawl.page(HOME + "a", html("Atolls", "coral"), 0.0001, relevance=0.1, links=[HOME + "c"])
-    crawl.log.append(Visit(HOME + "gone", "page", "gone", 3, started=EPOCH, ended=EPOCH, status=404))
+    crawl.log.append(Visit(HOME + "gone", "page", "gone", 3, started=EPOCH, ended=EPOCH, status=404, parent=HOME))
     crawl.log.append(Visit("http://reef.test/robots.txt", "robots", "gone", 0, started=EPOCH))
     crawl.page(HOME + "c", html("Cays", "coral cays"), 0.0002, relevance=0.9, priority=0.3)
     crawl.close()
@@ -294,7 +294,7 @@ def test_events_end_with_share(world: CrawlOnSite) -> None:
 
 def test_events_end_with_server(world: CrawlOnSite) -> None:
     feed = feed_of(world, after=100)
-    feed.site.views.stopping.set()
+    feed.site.cache.stopping.set()
 
     async def listen() -> str:
         return wire([event async for event in module.stream(feed)])

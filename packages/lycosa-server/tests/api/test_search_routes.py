@@ -6,7 +6,7 @@ import pytest
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa_server.api import search_routes as module
-from lycosa_server.results import CachedView
+from lycosa_server.crawl_cache import CachedCrawl
 from revisited_crawl import EPOCH, html
 from site_maker import API, SiteUnderTest
 
@@ -86,7 +86,7 @@ def test_search_indexes_large_crawls_in_background(world: CrawlOnSite, monkeypat
     begin, made = threading.Event(), list[object]()
     index = module._index
 
-    def slow(cached: CachedView) -> None:
+    def slow(cached: CachedCrawl) -> None:
         made.append(cached)
         begin.wait(120)
         index(cached)
@@ -107,7 +107,7 @@ def test_search_refuses_queries_without_words(world: CrawlOnSite) -> None:
 
 
 def test_search_of_damaged_log_is_503(world: CrawlOnSite) -> None:
-    (world.directory / "log.sqlite").write_bytes(b"no database at all" * 100)
+    (world.directory / "crawl.sqlite").write_bytes(b"no database at all" * 100)
     answer = world.client.get(f"{API}/crawls/{world.crawl}/search", params={"q": "coral"})
     assert (503, True) == (answer.status_code, "contact the administrator" in answer.text)
     assert 503 == world.status("pages")

@@ -58,6 +58,7 @@ RUN = {
     "label": ["label", "{crawl}", "--yes", "{seed}"],
     "label ask": ["label", "{crawl}", "--json"],
     "judge": ["judge", "{crawl}", "{query}", "--threshold", "0.2"],
+    "sql": ["sql", "{crawl}"],
     "check": ["check", "{mine}/crawl"],
     "identity": ["identity", "{mine}/identity", "--new", "https://example.org/"],
     "refresh": ["refresh", "{mine}/crawl", "--all"],
@@ -223,7 +224,7 @@ def test_bash_completion_script_completes_commands(tmp_path: Path) -> None:
     assert "" == done.stderr
     *offered, spec = done.stdout.strip().split("\n")
     assert "complete -o default -F _lycosa_completion lycosa" == spec
-    assert {"show", "search", "serve"} == set(offered)
+    assert {"show", "search", "serve", "sql"} == set(offered)
 
 
 @pytest.mark.parametrize(

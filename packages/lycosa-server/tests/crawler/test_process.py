@@ -15,7 +15,7 @@ import pytest
 from crawler_bench import DELAY, Bench, change_settings, events_of, on_bench, quick  # noqa: F401 - a fixture
 from input_errors import raises_input_error
 from lycosa.core.errors import InputError, LockedError
-from lycosa.core.types import Visit
+from lycosa.core.types import Label, Setting, Visit
 from lycosa.judges.model import fit_model
 from lycosa.revisit.change import change_of
 from lycosa.store.directory import Directory
@@ -287,7 +287,7 @@ def test_process_accepts_directories_of_killed_crawls(tmp_path: Path) -> None:
             "a directory": {},
             "a lock": {"lock": b"1\n"},
             "options": {"crawl.toml": options},
-            "an empty log": {"crawl.toml": options, "log.sqlite": b""},
+            "an empty log": {"crawl.toml": options, "crawl.sqlite": b""},
         }
         made = []
         for number, files in enumerate(left.values()):
@@ -328,10 +328,10 @@ def test_process_learns_labels_while_running(tmp_path: Path, monkeypatch: pytest
         await bench.until(lambda: bench.row(crawl)["pages"] > pages)
         await bench.stop()
         log = SqliteLog(bench.settings.crawl_directory(crawl) / NAME, readonly=True)
-        logged = [(event.node, event.relevant) for event in log.events("kind = 'label'")]  # type: ignore[union-attr]
+        logged = [(label.node, label.relevant) for label in log.labels()]
         log.close()
         assert [(page, False), (page, None), (first, True), (first, False)] == logged
-        assert 1 == len(events_of(bench, crawl, "node = 'threshold'")), "it was opened again"
+        assert 1 == len(events_of(bench, crawl, Setting, "threshold")), "it was opened again"
         paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
         assert len(paths) == len(set(paths))
 
@@ -362,7 +362,7 @@ def test_process_wake_polls_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", second, True)
         bench.process.wake()
         await bench.until(lambda: bench.row(crawl)["labels_learned"] == 2)
-        message = [(label.node, label.relevant) for label in events_of(bench, crawl, "kind = 'label'")]
+        message = [(label.node, label.relevant) for label in events_of(bench, crawl, Label)]
         assert [(first, False), (second, True)] == message
 
     on_bench(tmp_path, work)
@@ -502,20 +502,20 @@ def test_process_judges_finished_crawl_again(tmp_path: Path, monkeypatch: pytest
         url = bench.collected(crawl)[2]
         feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", url, False, "")
         await bench.until(lambda: not bench.row(crawl)["judging"])
-        assert [(url, False)] == [(label.node, label.relevant) for label in events_of(bench, crawl, "kind = 'label'")]
+        assert [(url, False)] == [(label.node, label.relevant) for label in events_of(bench, crawl, Label)]
         assert 1 == bench.row(crawl)["labels_learned"]
         change_settings(bench, "ann-reefs", threshold=0.999)
         crawls.request_judging(bench.database, "ann-reefs", "threshold")
         await bench.until(lambda: not bench.row(crawl)["judging"])
-        assert 0.999 == events_of(bench, crawl, "node = 'threshold'")[-1].value
+        assert 0.999 == events_of(bench, crawl, Setting, "threshold")[-1].value
         assert bench.row(crawl)["relevant"] < 6
         change_settings(bench, "ann-reefs", words="steam railway", threshold=0.0)
         crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         row = bench.row(crawl)
         assert (0, "finished", "") == (row["relevant"], row["state"], row["judging_failed"])
-        assert 0.1 == events_of(bench, crawl, "node = 'threshold'")[-1].value
-        assert [] == events_of(bench, idle, "kind = 'label'")
+        assert 0.1 == events_of(bench, crawl, Setting, "threshold")[-1].value
+        assert [] == events_of(bench, idle, Label)
         crawls.add_pages(bench.database, time.time(), crawl, 2, 100)  # continues with the new topic
         await bench.until(lambda: bench.row(crawl)["pages"] == 8 and bench.row(crawl)["state"] == "finished")
         assert 0 == bench.row(crawl)["relevant"]

@@ -24,16 +24,11 @@ def page(name: str, label: bool | None = None, times: int = 0, host: str = "a.ex
     return CandidatePage(f"http://{host}/{name}", name, host, label, times)
 
 
-def linked(*links: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    starts = np.cumsum([0, *(len(of) for of in links)])
-    return starts, np.array([target for of in links for target in of], np.int64)
-
-
 @pytest.mark.paper("personalized-suggestions")
 def test_suggest_seeds_hub_links_to_liked_pages() -> None:
     pages = [page("hub", host="hub.example"), page("x", host="x.example"), page("1", True, host="b.example")]
     pages += [page("2", True, host="c.example"), page("3", host="d.example")]
-    ideas = suggest_seeds(pages, *linked([2, 3, 4], [2, 4], [], [], []))
+    ideas = suggest_seeds(pages, {0: [2, 3, 4], 1: [2, 4]})
     assert ["http://hub.example/hub"] == [idea.url for idea in ideas]
     assert "links to 2 pages you labelled yes, of 3 fetched pages that it links to" == ideas[0].why
 
@@ -41,41 +36,40 @@ def test_suggest_seeds_hub_links_to_liked_pages() -> None:
 def test_suggest_seeds_skips_refused_and_known_hubs() -> None:
     liked = [page("1", True, host="b.example"), page("2", True, host="c.example")]
     no, seed = page("no", False, host="n.example"), page("seed", host="s.example")
-    links = linked([2, 3], [2, 3], [], [])
-    assert ["http://s.example/seed"] == [idea.url for idea in suggest_seeds([no, seed, *liked], *links)]
-    assert [] == suggest_seeds([no, seed, *liked], *links, left_out={"http://s.example/seed"})
+    links = {0: [2, 3], 1: [2, 3]}
+    assert ["http://s.example/seed"] == [idea.url for idea in suggest_seeds([no, seed, *liked], links)]
+    assert [] == suggest_seeds([no, seed, *liked], links, left_out={"http://s.example/seed"})
 
 
 def test_suggest_seeds_includes_host_with_half_liked_pages() -> None:
     pages = [page("1", True), page("2", True), page("3"), page("4")]
     pages += [page(str(n), n < 2, host="b.example") for n in range(5)]
-    none = linked(*([] for _ in pages))
-    [idea] = suggest_seeds(pages, *none)
+    [idea] = suggest_seeds(pages, {})
     assert ("http://a.example/", "a.example") == (idea.url, idea.title)
     assert "2 pages you labelled yes, of 4 fetched from a.example" == idea.why
-    assert [] == suggest_seeds(pages, *none, left_out={"http://a.example/elsewhere"})
+    assert [] == suggest_seeds(pages, {}, left_out={"http://a.example/elsewhere"})
 
 
 def test_suggest_seeds_ignores_copies() -> None:
     hub, liked = page("hub", host="hub.example"), page("1", True, host="b.example")
     twin, copy = hub._replace(url="http://hub.example/copy/hub", copy=True), page("2", True, host="c.example")
-    links = linked([2, 3], [2, 3], [], [])
-    assert [hub.url] == [idea.url for idea in suggest_seeds([hub, twin, liked, copy], *links)]
-    assert [] == suggest_seeds([hub, twin, liked, copy._replace(copy=True)], *links)
+    links = {0: [2, 3], 1: [2, 3]}
+    assert [hub.url] == [idea.url for idea in suggest_seeds([hub, twin, liked, copy], links)]
+    assert [] == suggest_seeds([hub, twin, liked, copy._replace(copy=True)], links)
 
 
 @pytest.mark.paper("personalized-visited-links")
 def test_suggest_seeds_counts_opened_pages_less_than_labels() -> None:
     two = [page(str(n), times=2) for n in range(2)]
     four = [page(str(n), times=2) for n in range(4)]
-    assert [] == suggest_seeds(two, *linked([], []))
-    [idea] = suggest_seeds(four, *linked([], [], [], []))
+    assert [] == suggest_seeds(two, {})
+    [idea] = suggest_seeds(four, {})
     assert "4 that you opened more than once, of 4 fetched from a.example" == idea.why
 
 
 def test_suggest_seeds_ignores_pages_opened_once() -> None:
     once = [page(str(n), times=1) for n in range(3)]
-    assert [] == suggest_seeds([*once, page("3", times=2)], *linked([], [], [], []))
+    assert [] == suggest_seeds([*once, page("3", times=2)], {})
 
 
 def test_suggest_terms_computed_by_hand() -> None:

@@ -30,7 +30,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 def test_damaged_crawl_never_reveals_its_directory(world: World, capsys: Any) -> None:
     crawl = world.ids["crawl"]
     place = world.site.settings.crawl_directory(crawl)
-    for path in place.glob("log.sqlite*"):
+    for path in place.glob("crawl.sqlite*"):
         path.write_bytes(b"this was a log once" * 100)
     asked = ["progress", "graph", "pages", f"page?url={PAGE}", f"reader?url={PAGE}", "search?q=coral"]
     asked += [f"diff?url={PAGE}", "export?form=jsonl", "export?form=csv"]

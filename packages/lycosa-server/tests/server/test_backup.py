@@ -34,13 +34,13 @@ def make(address: str, data: Path) -> tuple[Settings, Database]:
     directory = settings.crawl_directory(CRAWL)
     (directory / "archive").mkdir(parents=True)
     (directory / "crawl.toml").write_text('topic = "reefs"\n')
-    for name in ("live.json", "working-on", "search.sqlite", "lock", "log.sqlite-wal"):
+    for name in ("live.json", "working-on", "search.sqlite", "lock", "crawl.sqlite-wal"):
         (directory / name).touch()
     (directory / "archive" / "a.warc.gz").write_bytes(b"x" * 150)
     settings.model_file("model-0").parent.mkdir()
     settings.model_file("model-0").write_bytes(b"https://a.example/\tSea/Reefs\n")
     database.update("model", "model-0", {"kind": "directory", "state": "ready"})
-    log = SqliteLog(directory / "log.sqlite")
+    log = SqliteLog(directory / "crawl.sqlite")
     log.append(Visit("https://a.example/", "page", "ok", 1, place=ArchivePlace("a.warc.gz", 0, 100)))
     log.close()
     return settings, database
@@ -69,9 +69,9 @@ def test_restore_returns_everything(database_address: str, tmp_path: Path) -> No
         assert [] == again.rows("SELECT id FROM session")
     directory = tmp_path / "new" / "crawls" / CRAWL
     assert b"x" * 100 == (directory / "archive" / "a.warc.gz").read_bytes()
-    assert {"archive", "crawl.toml", "log.sqlite"} == {path.name for path in directory.iterdir()}
+    assert {"archive", "crawl.toml", "crawl.sqlite"} == {path.name for path in directory.iterdir()}
     assert b"https://a.example/\tSea/Reefs\n" == (tmp_path / "new" / "models" / "model-0").read_bytes()
-    with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as log:
+    with closing(SqliteLog(directory / "crawl.sqlite", readonly=True)) as log:
         assert ["https://a.example/"] == [event.node for event in log if isinstance(event, Visit)]
 
 
@@ -121,7 +121,7 @@ def test_write_backup_while_crawl_is_deleted(tmp_path: Path, monkeypatch: pytest
 
 def test_write_backup_while_crawl_appends(tmp_path: Path) -> None:
     settings, database = make("", tmp_path / "data")
-    with closing(SqliteLog(settings.crawl_directory(CRAWL) / "log.sqlite")) as log:
+    with closing(SqliteLog(settings.crawl_directory(CRAWL) / "crawl.sqlite")) as log:
         log.append(Visit("https://a.example/2", "page", "ok", 1, place=ArchivePlace("a.warc.gz", 100, 30)))
         log._db.execute("BEGIN")
         log.append(Visit("https://a.example/3", "page", "ok", 1, place=ArchivePlace("a.warc.gz", 130, 20)))
@@ -130,7 +130,7 @@ def test_write_backup_while_crawl_appends(tmp_path: Path) -> None:
     database.close()
     restore(tmp_path / "b.tar", tmp_path / "new")
     directory = tmp_path / "new" / "crawls" / CRAWL
-    with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as copied:
+    with closing(SqliteLog(directory / "crawl.sqlite", readonly=True)) as copied:
         assert 2 == sum(isinstance(event, Visit) for event in copied)
     assert 130 == (directory / "archive" / "a.warc.gz").stat().st_size
 
@@ -144,7 +144,7 @@ def _cut(directory: Path) -> None:
 
 
 def _damage(directory: Path) -> None:
-    log = directory / "log.sqlite"
+    log = directory / "crawl.sqlite"
     log.write_bytes(log.read_bytes()[:100] + b"x" * (log.stat().st_size - 100))
 
 

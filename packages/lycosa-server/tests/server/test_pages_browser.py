@@ -79,7 +79,7 @@ class Listening:
     thread: threading.Thread | None = None
 
     def start(self) -> None:
-        self.site.app.state.site.views.stopping.clear()
+        self.site.app.state.site.cache.stopping.clear()
         config = uvicorn.Config(
             self.site.app, port=self.site.settings.port, log_config=None, lifespan="off", timeout_graceful_shutdown=5
         )
@@ -90,7 +90,7 @@ class Listening:
     def stop(self) -> None:
         assert self.server is not None
         assert self.thread is not None
-        self.site.app.state.site.views.stopping.set()
+        self.site.app.state.site.cache.stopping.set()
         self.server.should_exit = True
         self.thread.join(60)
         assert not self.thread.is_alive()

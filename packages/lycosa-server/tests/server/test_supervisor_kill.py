@@ -39,7 +39,7 @@ def start_crawl(served: Served, web: Server) -> str:
 
 
 def log_of(data: Path, crawl: str) -> Path:
-    return data / "crawls" / crawl / "log.sqlite"
+    return data / "crawls" / crawl / "crawl.sqlite"
 
 
 def recorded(data: Path, crawl: str) -> int:
@@ -47,7 +47,7 @@ def recorded(data: Path, crawl: str) -> int:
         return 0
     with closing(sqlite3.connect(f"file:{log_of(data, crawl)}?mode=ro", uri=True)) as log:
         try:
-            return int(log.execute(f"SELECT COUNT(*) FROM event WHERE {PAGES}").fetchone()[0])
+            return int(log.execute(f"SELECT COUNT(*) FROM visit WHERE {PAGES}").fetchone()[0])
         except sqlite3.OperationalError:  # while it is being created
             return 0
 
@@ -68,8 +68,8 @@ def stopped(served: Served, crawl: str) -> dict[str, Any]:
 def whole(data: Path, body: dict[str, Any]) -> None:
     with closing(SqliteLog(log_of(data, body["id"]), readonly=True)) as log:
         threshold = log.setting("threshold", 0.0)
-        pages = [row[0] for row in log.rows("node", PAGES)]
-        found = sum(1 for _ in log.rows("node", f"{UNIQUE_PAGES} AND {RELEVANCE_NOW} >= ?", given=(threshold,)))
+        pages = [row[0] for row in log.rows("url", PAGES)]
+        found = sum(1 for _ in log.rows("url", f"{UNIQUE_PAGES} AND {RELEVANCE_NOW} >= ?", given=(threshold,)))
     assert "stopped" == body["state"]
     assert len(set(pages)) == len(pages) == body["pages"]
     assert found == body["relevant"] > 0
@@ -126,7 +126,7 @@ def test_label_survives_kills_of_crawl_process(tmp_path: Path, web: Server) -> N
         interest = served.ask("GET", f"/crawls/{crawl}")["interest"]
         under_way(data, crawl, 6)
         with closing(SqliteLog(log_of(data, crawl), readonly=True)) as log:
-            pages = [node for (node,) in log.rows("node", PAGES)][:6]
+            pages = [node for (node,) in log.rows("url", PAGES)][:6]
         for number, page in enumerate(pages):
             if number == 3:
                 stopped(served, crawl)
@@ -141,7 +141,7 @@ def test_label_survives_kills_of_crawl_process(tmp_path: Path, web: Server) -> N
 
 def labels_of(data: Path, crawl: str) -> list[str]:
     with closing(SqliteLog(log_of(data, crawl), readonly=True)) as log:
-        return [node for (node,) in log.rows("node", "kind = 'label'")]
+        return [node for (node,) in log.query("SELECT url FROM label")]
 
 
 def goes_on(data: Path, crawl: str) -> None:
@@ -153,6 +153,6 @@ def back_up_and_restore(settings: Settings, crawl: str, place: Path) -> None:
         write_backup(settings, database, place / "backup.tar")
     restore(place / "backup.tar", place / "restored")
     directory = place / "restored" / "crawls" / crawl
-    with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as log:
+    with closing(SqliteLog(directory / "crawl.sqlite", readonly=True)) as log:
         assert log.archived() == {path.name: path.stat().st_size for path in (directory / "archive").iterdir()}
-        assert sum(1 for _ in log.rows("node", PAGES)) >= 5
+        assert sum(1 for _ in log.rows("url", PAGES)) >= 5

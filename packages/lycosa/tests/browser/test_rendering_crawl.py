@@ -96,7 +96,7 @@ def _check_crawl_log(out: Path, rendered: list[Visit]) -> None:
                                    if event == events[at] and other not in own)  # fmt: skip
     assert any(line[3].endswith(".js") and line[6] == "text/javascript" for line in sent)
     before = (out / "crawl.log").read_bytes()
-    with closing(SqliteLog(out / "log.sqlite", readonly=True)) as log:
+    with closing(SqliteLog(out / "crawl.sqlite", readonly=True)) as log:
         again = CrawlLog(Options(), out, log, Table())
         again.open()
         again.close()

@@ -74,7 +74,7 @@ def everything(out: Path) -> bytes:
         if path.is_file():
             body = path.read_bytes()
             parts += [str(path).encode(), gzip.decompress(body) if path.suffix == ".gz" else body]
-    with closing(SqliteLog(out / "log.sqlite", readonly=True)) as log:
+    with closing(SqliteLog(out / "crawl.sqlite", readonly=True)) as log:
         parts += [repr(event).encode() for event in log]
     return b"\n".join(parts)
 

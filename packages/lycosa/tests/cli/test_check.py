@@ -29,7 +29,7 @@ def test_check_sound_crawl_reports_no_faults(tmp_path: Path, command: Command) -
 def test_check_damaged_event_exits_with_1(tmp_path: Path, command: Command) -> None:
     crawl = _crawl(tmp_path / "crawl")
     with closing(sqlite3.connect(crawl / NAME)) as db, db:
-        db.execute("UPDATE event SET body = x'00' WHERE kind = 'page'")
+        db.execute("UPDATE visit SET data = '' WHERE kind = 'page'")
     result = command("check", crawl)
     assert 1 == result.code
     assert "see above what was wrong" in result.out

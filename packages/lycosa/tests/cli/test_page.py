@@ -13,6 +13,7 @@ import pytest
 from commands import Command, run
 from lycosa.cli import page as command
 from lycosa.cli.page import page
+from lycosa.collection.counts import Outcome
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report import gather
 from lycosa.collection.summary import summarise
@@ -131,12 +132,7 @@ def test_page_links_show_state_of_target(crawl: Path, capsys: pytest.CaptureFixt
 
 def test_show_counts_revisits_separately(crawl: Path, command: Command) -> None:
     summary = summarise(crawl)
-    assert (3, 3, {("page", "ok"): 3}, {}) == (
-        summary.pages,
-        summary.relevant,
-        dict(summary.outcomes),
-        summary.reasons,
-    )
+    assert (3, 3, [Outcome("page", "ok", 3)]) == (summary.pages, summary.relevant, summary.outcomes)
     again = summary.revisits
     assert (13, {"changed": 1, "vanished": 1, "moved": 1}) == (again.count, dict(again.changes))
     assert {"unchanged": 8, "gone": 2, "ok": 1, "redirect": 1, "timeout": 1} == dict(again.outcomes)

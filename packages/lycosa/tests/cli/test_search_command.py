@@ -164,8 +164,8 @@ def test_search_reports_missing_bodies(command: Command, server: Server, reefs: 
     _, _, err = command("search", bare, "coral")
     assert "note: the archive has no readable text of these pages: only titles are searched\n" == err
     path = shutil.copytree(reefs, tmp_path / "copy", ignore=shutil.ignore_patterns("search.*"))
-    log = SqliteLog(path / "log.sqlite")
-    log._db.execute("UPDATE event SET file = 'lost.warc.gz' WHERE seq % 2 AND file != ''")
+    log = SqliteLog(path / "crawl.sqlite")
+    log._db.execute("UPDATE visit SET warc_file = 'lost.warc.gz' WHERE seq % 2 AND warc_file != ''")
     log.close()
     _, _, err = command("search", path, "coral")
     assert re.match(
@@ -252,8 +252,8 @@ def test_page_fits_terminal(command: Command, reefs: Path) -> None:
 
 
 def test_page_of_failed_visit_shows_cause(command: Command, reefs: Path) -> None:
-    log = SqliteLog(reefs / "log.sqlite", readonly=True)
-    (url, outcome), *_ = log.rows("node, outcome", "kind = 'page' AND outcome NOT IN ('ok', 'redirect')")
+    log = SqliteLog(reefs / "crawl.sqlite", readonly=True)
+    (url, outcome), *_ = log.rows("url, outcome", "kind = 'page' AND outcome NOT IN ('ok', 'redirect')")
     log.close()
     out = command.out("page", reefs, url)
     assert re.search(rf"^outcome +{outcome}", out, re.MULTILINE)

@@ -1,11 +1,13 @@
 """Tests of the selection of diverse pages."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from lycosa.collection.best import best_pages, diversify
+from lycosa.collection.best import Candidate, best_pages, diversify
 from lycosa.collection.crawl_directory import CrawlDirectory
+from lycosa.collection.pages import PageRow
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
 from lycosa.store.directory import Directory
@@ -15,26 +17,30 @@ def page(host: str, number: int, relevance: float, **more: object) -> Visit:
     return Visit(f"http://{host}.test/{number}", "page", "ok", number, relevance=relevance, **more)  # type: ignore[arg-type]
 
 
-def hosts(pages: list[tuple[int, Visit]]) -> str:
+def candidate(host: str, number: int, relevance_now: float) -> Candidate:
+    return Candidate(number, number, "", f"http://{host}.test/{number}", f"{host}.test", 0, relevance_now)
+
+
+def hosts(pages: Sequence[Candidate | PageRow]) -> str:
     """Return the host letters of some pages."""
-    return "".join(visit.node[7] for _, visit in pages)
+    return "".join(page.url[7] for page in pages)
 
 
 def test_diversify_limits_pages_per_host() -> None:
-    pages = [(n, page("a", n, 0.9)) for n in range(12)] + [(20 + n, page("b", n, 0.8)) for n in range(4)]
-    pages += [(40 + n, page("c", n, 0.75)) for n in range(9)]
+    pages = [candidate("a", n, 0.9) for n in range(12)] + [candidate("b", n, 0.8) for n in range(4)]
+    pages += [candidate("c", n, 0.75) for n in range(9)]
     assert "aaabbbccca" == hosts(diversify(pages, 10))
     assert "aaabbbcccaaaabccca" == hosts(diversify(pages, 18))
 
 
 def test_diversify_skips_much_worse_hosts() -> None:
-    pages = [(n, page("a", n, 0.9)) for n in range(5)]
-    assert "aaaaa" == hosts(diversify([*pages, (9, page("b", 1, 0.4))], 5))
-    assert "aaaaab" == hosts(diversify([*pages, (9, page("b", 1, 0.4))], 9))
+    pages = [candidate("a", n, 0.9) for n in range(5)]
+    assert "aaaaa" == hosts(diversify([*pages, candidate("b", 1, 0.4)], 5))
+    assert "aaaaab" == hosts(diversify([*pages, candidate("b", 1, 0.4)], 9))
 
 
 def test_diversify_keeps_nodes_without_hosts() -> None:
-    pages = [(n, Visit(f"node {n}", "page", "ok", n, relevance=0.9)) for n in range(6)]
+    pages = [Candidate(n, n, "", f"node {n}", "", 0, 0.9) for n in range(6)]
     assert pages == diversify(pages, 9)
 
 
@@ -58,6 +64,5 @@ def test_best_pages_skips_copies(tmp_path: Path) -> None:
     with CrawlDirectory(directory.path) as collection:
         assert "faeg" == hosts(best_pages(collection, 9))
         assert "fa" == hosts(best_pages(collection, 9, at_least=0.7))
-        assert "faeg" == hosts(best_pages(collection, 9, first_versions=True))
     log.close()
     directory.close()

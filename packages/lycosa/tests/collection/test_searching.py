@@ -277,11 +277,11 @@ def test_damaged_log_keeps_index(copy: Path) -> None:
     visit_again(copy, "http://new.localhost/", html("New", "An axolotl among corals."))
     log = sqlite3.connect(copy / LOG)
     with log:
-        log.execute("UPDATE event SET body = x'00' WHERE node = 'http://new.localhost/'")
+        log.execute("UPDATE visit SET data = '' WHERE url = 'http://new.localhost/'")
     with pytest.raises(DamagedError, match=LOG):
         find(copy, "axolotl")
     with log:
-        log.execute("DELETE FROM event WHERE node = 'http://new.localhost/'")
+        log.execute("DELETE FROM visit WHERE url = 'http://new.localhost/'")
     log.close()
     counting = Counting()
     with CrawlDirectory(copy) as collection, Search(collection, counting) as search:

@@ -1,5 +1,6 @@
 """Tests of indexing in advance: in steps, and during a crawl."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.collection import searching, shelf
+from lycosa.collection import searching
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.searching import Search
 from lycosa.core.types import Visit
@@ -46,7 +47,6 @@ def test_find_without_patience_uses_partial_index(tmp_path: Path, monkeypatch: p
 def test_follow_updates_until_crawl_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = tmp_path / "c"
     _crawl(directory)
-    monkeypatch.setattr(shelf, "MIN_NEW_EVENTS", 5)
     monkeypatch.setattr(searching, "MAX_STEP_SECONDS", 0.0)
     turns: list[float] = []
     opened = Directory.open(directory)
@@ -58,10 +58,10 @@ def test_follow_updates_until_crawl_ends(tmp_path: Path, monkeypatch: pytest.Mon
 
     assert searching.follow(directory, sleep)
     assert [searching.POLL_SECONDS] * 2 == turns
-    assert (directory / shelf.NAME / "map").exists()
     with CrawlDirectory(directory) as collection, Search(collection, patience=0.0) as search:
         assert (11, 0) == (search.find("coral", limit=50).total, search.behind)
-    with shelf.try_lock(directory, searching.FOLLOWER):
+    with open(directory / searching.FOLLOWER_LOCK) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         assert not searching.follow(directory, sleep)
 
 

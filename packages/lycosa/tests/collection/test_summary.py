@@ -44,7 +44,7 @@ def directory(tmp_path: Path) -> Path:
 def test_summary_counts_pages_and_harvest(directory: Path) -> None:
     summary = summarise(directory)
     assert (4, 2, 0.5, 0.3) == (summary.pages, summary.relevant, summary.harvest, summary.threshold)
-    assert [False, True, True, False] == summary.is_relevant
+    assert [False, True, True, False] == summary.relevant_pages.tolist()
 
 
 def test_summary_counts_sites(directory: Path) -> None:
@@ -60,7 +60,7 @@ def test_summary_uses_current_relevance(directory: Path) -> None:
     log.append(Setting("probability", True))
     log.close()
     summary = summarise(directory)
-    assert [True, False, True, False] == summary.is_relevant
+    assert [True, False, True, False] == summary.relevant_pages.tolist()
     assert ("about 1 of 4 pages relevant (0-3), 2 at the threshold", 9) == (
         summary.estimate.description,
         summary.requests,
@@ -92,8 +92,8 @@ def test_summary_counts_outcomes_and_hosts(directory: Path) -> None:
     assert {
         ("page", "ok"): 4, ("robots", "ok"): 2, ("page", "gone"): 1, ("redirect", "redirect"): 1,
         ("page", "timeout"): 2, ("page", "denied"): 1,
-    } == dict(summary.outcomes)  # fmt: skip
-    assert {"a.test": 3, "b.test:81": 1} == dict(summary.hosts)
+    } == {(each.kind, each.outcome): each.count for each in summary.outcomes}  # fmt: skip
+    assert {"a.test": 3, "b.test:81": 1} == dict(summary.pages_by_host)
 
 
 def test_summary_counts_requests_by_purpose(directory: Path) -> None:
@@ -123,7 +123,7 @@ def test_summary_without_lock_file_is_not_running(directory: Path) -> None:
 
 def test_summary_curve_is_sampled(directory: Path) -> None:
     assert [0, 1, 2, 2] == [point["relevant"] for point in summarise(directory).as_dict()["curve"]]
-    curve = Summary(threshold=0.5, is_relevant=[True] * 1999).as_dict()["curve"]
+    curve = Summary(threshold=0.5, relevant_pages=np.ones(1999, np.bool_)).as_dict()["curve"]
     assert len(curve) <= 201
     assert {"pages": 1999, "relevant": 1999} == curve[-1]
 

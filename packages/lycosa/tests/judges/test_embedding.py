@@ -11,9 +11,9 @@ from lycosa.core.options import Options
 from lycosa.core.types import Judgement, Links, Page, Visit
 from lycosa.judges.embedding import PRIOR, STEPS, EmbeddingJudge
 from lycosa.judges.factory import make_judge
-from lycosa.store import codec
 from lycosa.text.embeddings import unit, vectors
 from lycosa.text.vocabulary import Vocabulary
+from stored import stored
 
 REEF = Page("ok", title="Reefs", marked="Corals and fishes live in warm and shallow seas, around islands and lagoons")
 TRAIN = Page(
@@ -140,7 +140,7 @@ def test_replay_is_exact() -> None:
     for page in (REEF, TRAIN) * 3:
         seen = visit(page, judge(live, page).data)
         live.learn(seen)
-        replayed.learn(codec.decode_visit(codec.encode_visit(seen), seen.place))
+        replayed.learn(*stored([seen]))
     assert judge(live, REEF, "coral").relevance == judge(replayed, REEF, "coral").relevance
     assert 256 == len(judge(live, REEF).data["embedding"])
 

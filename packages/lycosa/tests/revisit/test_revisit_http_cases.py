@@ -469,7 +469,7 @@ def _since(script: Script, number: int) -> Script:
 
 def _check_kept(path: Path, case: Case, told: list[str]) -> None:
     """Check that the ledger has each change once, the archive is valid, and each version is archived as sent."""
-    log = SqliteLog(path / "log.sqlite")
+    log = SqliteLog(path / "crawl.sqlite")
     try:
         entries = [entry for entry in changes(log, wanted=ChangeFilter(cosmetic=True)) if entry.url == PAGE]
         assert told == [e.change.kind if e.change.what == "changed" else e.change.what for e in entries]
@@ -477,7 +477,7 @@ def _check_kept(path: Path, case: Case, told: list[str]) -> None:
         kept = versions.of(PAGE)
         sent = [case.says[0], *(s for s, look in zip(case.says[1:], case.looks, strict=True) if look.outcome == "ok")]
         assert [_bytes(says) for says in sent] == [_plain(versions, visit) for visit in kept]
-        for visit in log.visits("node = ?", given=(PAGE,)):
+        for visit in log.visits("url = ?", given=(PAGE,)):
             if visit.outcome == "unchanged":  # the previous version must be returned
                 stood = [version for version in kept if version.started < visit.started][-1]
                 assert _plain(versions, stood) == _plain(versions, visit)

@@ -83,8 +83,8 @@ def test_relevances_of_shards_are_kept_until_revisit(tmp_path: Path) -> None:
 
     run_virtual(crawled())
     with closing(sqlite3.connect(out / NAME)) as database:
-        database.execute("DELETE FROM event WHERE kind = 'model_update'")
-        database.execute("UPDATE relevance_now SET relevance_now = 0.9 * (seq % 2)")
+        database.execute("DELETE FROM model_update")
+        database.execute("UPDATE score SET relevance_now = 0.9 * (seq % 2)")
         database.commit()
     before = told()
     assert before[1] == 0

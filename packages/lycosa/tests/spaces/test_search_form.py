@@ -350,7 +350,7 @@ def test_resumed_crawl_is_identical(server: Server, tmp_path: Path) -> None:
     resumed = lycosa.resume(tmp_path / "two", budget=24)
     halves += [v for v in resumed if v.is_page]
     assert [(v.node, v.relevance) for v in whole] == [(v.node, v.relevance) for v in halves]
-    log = SqliteLog(tmp_path / "two" / "log.sqlite")
+    log = SqliteLog(tmp_path / "two" / "crawl.sqlite")
     visits = [event for event in log if isinstance(event, Visit)]
     log.close()
     assert ["robots", "probe"] == [visit.kind for visit in visits if visit.kind != "page"]

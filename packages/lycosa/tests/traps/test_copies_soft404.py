@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from lycosa.core.types import Kind, Links, Outcome, Page, Visit
-from lycosa.store import codec
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.copies import MAX_ERROR_PAGE_WORDS, Soft404Detector
 from lycosa.traps.trap_filter import SectionTrapFilter
+from stored import stored
 
 PROBE = "http://a.test/reefs/no-such-page-0123456789ab.html"
 SORRY = (
@@ -174,10 +174,9 @@ def test_replay_equals_live() -> None:
     host.says("http://a.test/corals.html", CORAL)
     host.visit("http://b.test/no-such-page.html", f"{CORAL} {SORRY}", "probe")
     replayed = Host()
-    for event in host.events:
-        stored = codec.decode_visit(codec.encode_visit(event), event.place)
-        replayed.words.learn(stored)
-        replayed.soft404.learn(stored)
+    for event in stored(host.events):
+        replayed.words.learn(event)
+        replayed.soft404.learn(event)
     assert host.words.terms == replayed.words.terms
     assert host.soft404._faces.keys() == replayed.soft404._faces.keys() == {"http://a.test", "http://b.test"}
     for base, (ids, counts) in host.soft404._faces.items():

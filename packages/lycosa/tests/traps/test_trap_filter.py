@@ -14,10 +14,9 @@ from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import FREE, HELD, SHUT, Frontier
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Event, Held, Kind, Links, Seed, Setting, Terms, Visit
+from lycosa.core.types import Held, Kind, Links, Seed, Setting, Terms, Visit
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.web_space import WebSpace
-from lycosa.store import codec
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import estimator
 from lycosa.testweb import ServedResponse, Web
@@ -40,6 +39,7 @@ from lycosa.traps.trap_filter import (
 from lycosa.traps.url_patterns import CALENDAR, LISTS, LONG, LOOP
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import host_key
+from stored import stored
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
 CORAL = "marine biology/coral reefs"
@@ -745,15 +745,10 @@ def wild() -> Engine:
     return run_virtual(crawled(Web(pages=1500, hosts=30, slowness=0.05), 250))
 
 
-def stored(event: Event) -> Event:
-    """Return an event as read back from its stored form."""
-    return codec.decode_visit(codec.encode_visit(event), event.place) if isinstance(event, Visit) else event
-
-
 def test_replayed_levels_equal_live(wild: Engine) -> None:
     async def replayed() -> Engine:
         made = engine(Web(pages=1500, hosts=30))
-        made.replay(stored(event) for event in wild.log)
+        made.replay(stored(list(wild.log)))
         return made
 
     again, rows = run_virtual(replayed()), len(wild.table)

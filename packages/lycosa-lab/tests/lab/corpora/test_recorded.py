@@ -177,7 +177,7 @@ def test_crawl_yields_redirects(server: Server, tmp_path: Path) -> None:
 def test_make_index_damaged_crawl_archive_is_counted(server: Server, tmp_path: Path) -> None:
     path = crawled(server, tmp_path / "crawl", list(server.web.urls()))
     log = SqliteLog(path / NAME)
-    place = next(event for event in log.events("kind = 'page' AND outcome = 'ok'") if isinstance(event, Visit)).place
+    place = next(log.visits("kind = 'page' AND outcome = 'ok'")).place
     log.close()
     (file,) = (path / "archive").glob("*.warc.gz")
     content, middle = file.read_bytes(), place.offset + place.length // 2

@@ -166,7 +166,7 @@ def _newest_first(log: SqliteLog, since: float = -1.0) -> Iterator[LoggedChange]
 def _change(log: SqliteLog, item: LoggedChange) -> ChangeOut:
     change = item.change
     here = next(log.rows("1", f"seq = ? AND {VERSIONS}", given=(item.seq,)), None)
-    earlier = log.rows("seq", f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (item.url, item.seq))
+    earlier = log.rows("seq", f"url = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (item.url, item.seq))
     changed = change.what == "changed"
     return ChangeOut(
         seq=item.seq,
@@ -209,8 +209,7 @@ def compare_versions(
 
 def _versions_of(collection: CrawlDirectory, url: str) -> list[tuple[int, Visit]]:
     for node in spellings(url):
-        rows = collection.log.numbered(f"node = ? AND {VERSIONS}", given=(node,))
-        if found := [(seq, visit) for seq, visit in rows if isinstance(visit, Visit)]:
+        if found := list(collection.log.numbered(f"url = ? AND {VERSIONS}", given=(node,))):
             return found
     return []
 

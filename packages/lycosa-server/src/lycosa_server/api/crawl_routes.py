@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, computed_field
 
+from lycosa.collection.pages import PageArray
 from lycosa.core.errors import InputError, StoreError
 from lycosa_server.api import Body
 from lycosa_server.guards import CrawlAccess, InterestAccess, ServerContext, crawl_to, interest_to
@@ -17,7 +18,6 @@ from lycosa_server.people import crawls, erasing, feedback
 from lycosa_server.people.database import Row
 from lycosa_server.people.interest_settings import MAX_PIECES, InterestSettings
 from lycosa_server.people.text_input import clean_line
-from lycosa_server.results import CurrentPages
 
 router = APIRouter(tags=["crawls"])
 
@@ -62,17 +62,17 @@ class MorePages(Body):
     pages: int = Field(ge=1, le=1_000_000)
 
 
-def crawl_out(site: ServerContext, row: Row, now: CurrentPages | None = None) -> CrawlOut:
+def crawl_out(site: ServerContext, row: Row, now: PageArray | None = None) -> CrawlOut:
     place = crawls.queue_positions(site.database).get(row["id"]) if row["state"] == "queued" else None
-    counts = {} if now is None else {"pages": now.pages, "relevant": int(now.relevant.sum())}
+    counts = {} if now is None else {"pages": len(now), "relevant": int(now.relevant.sum())}
     return CrawlOut(**row | counts, place_in_queue=place)
 
 
 def crawl_with_page_counts(site: ServerContext, row: Row) -> CrawlOut:
     now, directory = None, site.settings.crawl_directory(row["id"])
-    if directory in site.views:
+    if directory in site.cache:
         with suppress(StoreError, OSError):  # the routes of its pages report the error
-            now = site.views.get(directory).now(feedback.labels_of(site.database, row["interest"]))
+            now = site.cache.get(directory).now(feedback.labels_of(site.database, row["interest"]))
     return crawl_out(site, row, now)
 
 

@@ -9,9 +9,12 @@ from fastapi import APIRouter
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
+from lycosa.collection.pages import PageArray, PageRow, page_at, pages_at
 from lycosa.core.errors import InputError
+from lycosa.store.log import SqliteLog
 from lycosa.web.urls import canonical
 from lycosa_server.api import Body
+from lycosa_server.crawl_cache import CachedCrawl, places
 from lycosa_server.guards import InterestAccess, ServerContext, interest_to
 from lycosa_server.people import feedback
 from lycosa_server.people.database import Row
@@ -97,11 +100,11 @@ def put_feedback(body: LabelIn, access: InterestAccess = interest_to("edit", "fe
     relevance_now = threshold = None
     title = ""
     if body.label is not None:
-        fetched = ((cached.view, cached.view.page(url)) for cached in site.views_of(interest))
-        view, page = next(((view, page) for view, page in fetched if page is not None), (None, None))
-        if view is None or page is None:
+        fetched = ((cached.pages, _row(cached, url)) for cached in site.cached_crawls(interest))
+        pages, page = next(((pages, page) for pages, page in fetched if page is not None), (None, None))
+        if pages is None or page is None:
             raise InputError("unknown-page", f"no crawl of this interest has fetched {url}: label fetched pages")
-        title, relevance_now, threshold = page.title, page.relevance_now, view.threshold
+        title, relevance_now, threshold = page.title, page.relevance_now, pages.threshold
     relevant = None if body.label is None else body.label == "yes"
     label = (access.person.id, url, relevant, title, relevance_now, threshold)
     number = feedback.set_label(site.database, site.clock(), interest, *label)
@@ -112,28 +115,41 @@ def put_feedback(body: LabelIn, access: InterestAccess = interest_to("edit", "fe
 def _effect(site: ServerContext, interest: str, given: Sequence[Row]) -> LabelEffect:
     yes = sum(one["relevant"] for one in given)
     effect = LabelEffect(yes=yes, no=len(given) - yes, before=None, after=None, moved=[])
-    cached = next(site.views_of(interest), None) if given else None
-    if cached is None:
+    cached = next(site.cached_crawls(interest), None) if given else None
+    if cached is None or not len(cached.pages):
         return effect
-    view = cached.view
-    with view.lock:
-        known = [(one, page) for one in reversed(given) if (page := view.page(one["url"])) is not None]
-        wanted = np.array([one["relevant"] for one, _ in known], np.bool_)
-        first = np.array([page.relevance >= view.threshold for _, page in known], np.bool_)
-        noted = np.array([one["relevance_now"] is not None for one, _ in known], np.bool_)
-        then = np.array([(one["relevance_now"] or 0.0) >= (one["threshold"] or 0.0) for one, _ in known], np.bool_)
+    pages = cached.now({one["url"]: bool(one["relevant"]) for one in given})
+    with cached.reading() as log:
+        fetched = relevances_when_fetched(log, pages)
+        at = places(log, pages, [one["url"] for one in given])
+        known = [one for one in given if one["url"] in at]
+        wanted = np.array([one["relevant"] for one in known], np.bool_)
+        first = fetched[[at[one["url"]] for one in known]] >= pages.threshold
+        noted = np.array([one["relevance_now"] is not None for one in known], np.bool_)
+        then = np.array([(one["relevance_now"] or 0.0) >= (one["threshold"] or 0.0) for one in known], np.bool_)
         if noted.any():
             effect.before = label_agreement(first[noted], wanted[noted])
             effect.after = label_agreement(then[noted], wanted[noted])
         elif known:
             effect.before = label_agreement(first, wanted)
-        pages, scores = cached.scores({one["url"]: bool(one["relevant"]) for one in given})
-        places = [at for at, page in enumerate(pages) if not page.copy]
-        ranks = rank_changes(np.array([pages[at].relevance for at in places]), scores[places])
-        for at, before, after in ranks:
-            page = pages[places[at]]
-            effect.moved.append(RankChange(url=page.node, title=page.title, before=before, after=after))
+        counted = np.flatnonzero(cached.pages.counted)
+        ranks = rank_changes(fetched[counted], pages["relevance_now"][counted])
+        rows = pages_at(log, [pages["first"].item(counted[at]) for at, _, _ in ranks])
+    for page, (_, before, after) in zip(rows, ranks, strict=True):
+        effect.moved.append(RankChange(url=page.url, title=page.title, before=before, after=after))
     return effect
+
+
+def _row(cached: CachedCrawl, url: str) -> PageRow | None:
+    if not len(cached.pages):
+        return None
+    with cached.reading() as log:
+        return page_at(log, url)
+
+
+def relevances_when_fetched(log: SqliteLog, pages: PageArray) -> Column:
+    query = "SELECT relevance FROM page JOIN visit ON visit.seq = page.current ORDER BY first LIMIT ?"
+    return np.fromiter((relevance for (relevance,) in log.query(query, (len(pages),))), float, len(pages))
 
 
 def label_agreement(judged: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> LabelAgreement:

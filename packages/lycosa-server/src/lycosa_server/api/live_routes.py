@@ -6,28 +6,30 @@ import asyncio
 import heapq
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
+from itertools import compress
 from typing import Annotated, Literal
 
 import numpy as np
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from numpy.typing import NDArray
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
-from lycosa.collection.page_rows import PageRow
+from lycosa.collection.counts import causes
+from lycosa.collection.pages import Harvest, PageArray, is_seed, pages_at, path_graph, recent_pages
 from lycosa.collection.search_text import clean
-from lycosa.collection.view import CrawlView, Harvest
 from lycosa.core.errors import StoreError
-from lycosa.core.types import Visit
 from lycosa.drawing.figure import Curve, Figure
 from lycosa.drawing.svg import svg
+from lycosa.store.log import SqliteLog
 from lycosa_server import messages
 from lycosa_server.api.crawl_routes import CrawlOut, crawl_out
+from lycosa_server.crawl_cache import CachedCrawl, places
 from lycosa_server.crawler.live import InFlightRequest, LiveHost, LiveState
 from lycosa_server.guards import CrawlAccess, ServerContext, crawl_to, is_still_authorized
 from lycosa_server.people import crawls, feedback
@@ -35,12 +37,11 @@ from lycosa_server.people.crawls import OVER
 from lycosa_server.people.database import DatabaseUnavailable
 from lycosa_server.people.interests import newest_crawl
 from lycosa_server.people.permissions import NotFound, interest_for
-from lycosa_server.results import CachedView, CurrentPages, Label, fetch_reason, label_of
+from lycosa_server.results import Label, fetch_reason, label_of
 
 router = APIRouter(tags=["live"])
 
 HOSTS = 100
-Found = NDArray[np.bool_]
 
 
 class HostStatus(BaseModel):
@@ -73,25 +74,28 @@ class CrawlProgressOut(BaseModel):
     curve: Harvest
 
 
-def progress_of(view: CrawlView, relevant: Found, crawl: CrawlOut, now: float) -> CrawlProgressOut:
-    live = LiveState.read(view.path, now)
-    curve = view.harvest(relevant)
-    with view.lock:
-        return CrawlProgressOut(
-            crawl=crawl,
-            seq=view.seq,
-            rate=view.rate(now),
-            frontier=live.frontier,
-            in_flight=live.in_flight,
-            errors=_failures(view),
-            hosts=_hosts(view, relevant, live, now),
-            curve=curve,
-        )
+def progress_of(cached: CachedCrawl, pages: PageArray, crawl: CrawlOut, now: float) -> CrawlProgressOut:
+    live = LiveState.read(cached.path, now)
+    out = CrawlProgressOut(
+        crawl=crawl,
+        seq=pages.end,
+        rate=0.0,
+        frontier=live.frontier,
+        in_flight=live.in_flight,
+        errors=[],
+        hosts=[],
+        curve=pages.harvest(),
+    )
+    if pages.end:
+        with cached.reading() as log:
+            out.rate = recent_pages(log, now)
+            out.errors, out.hosts = _failures(log), _hosts(log, pages, live, now)
+    return out
 
 
-def _failures(view: CrawlView) -> list[FailureCount]:
+def _failures(log: SqliteLog) -> list[FailureCount]:
     found: dict[str, FailureCount] = {}
-    for cause in view.tally.causes.values():
+    for cause in causes(log):
         name = messages.cause_name(cause.kind, cause.outcome, cause.name)
         if name in found:
             found[name].count += cause.count
@@ -106,21 +110,21 @@ def _failures(view: CrawlView) -> list[FailureCount]:
     return sorted(found.values(), key=lambda failure: -failure.count)
 
 
-def _hosts(view: CrawlView, relevant: Found, live: LiveState, now: float) -> list[HostStatus]:
-    ranked = [((-host.relevant, -host.pages), host.name) for host in view.hosts(relevant=relevant) if host.pages]
+def _hosts(log: SqliteLog, pages: PageArray, live: LiveState, now: float) -> list[HostStatus]:
+    query = "SELECT host FROM page JOIN visit ON visit.seq = page.first ORDER BY page.first LIMIT ?"
+    of_page = [host for (host,) in log.query(query, (len(pages),))]
+    fetched, relevant = Counter(of_page), Counter(compress(of_page, pages.relevant.tolist()))
     busy = {host.host: host for host in live.hosts}
-    names = dict.fromkeys([*busy, *(name for _, name in heapq.nsmallest(HOSTS, ranked))])  # there may be thousands
-    hosts = [_host(view, busy.get(name) or LiveHost(host=name), now) for name in names]
+    best = heapq.nsmallest(HOSTS, fetched, key=lambda name: (-relevant[name], -fetched[name]))  # there may be thousands
+    hosts = []
+    for name in dict.fromkeys([*busy, *best]):
+        host = busy.get(name) or LiveHost(host=name)
+        ready = None if host.ready_at is None else round(max(0.0, host.ready_at - now), 2)
+        state = "requesting" if host.in_flight else "delayed" if ready else "waiting" if host.waiting else "idle"
+        known = host.model_dump() | {"pages": fetched[name], "relevant": relevant[name]}
+        hosts.append(HostStatus(**known, state=state, ready_in=ready))
     hosts.sort(key=lambda host: (-host.in_flight, -min(host.waiting, 1), -host.relevant, -host.pages, host.host))
     return hosts[:HOSTS]
-
-
-def _host(view: CrawlView, live: LiveHost, now: float) -> HostStatus:
-    known = view.tally.hosts.get(live.host)
-    ready = None if live.ready_at is None else round(max(0.0, live.ready_at - now), 2)
-    state = "requesting" if live.in_flight else "delayed" if ready else "waiting" if live.waiting else "idle"
-    pages, relevant = (known.pages, known.relevant) if known else (0, 0)
-    return HostStatus(**live.model_dump(), pages=pages, relevant=relevant, state=state, ready_in=ready)
 
 
 POLL, PROGRESS, CHECK = 1.0, 2.0, 10.0  # seconds between checks of the log, progress events, and checks of permissions
@@ -134,7 +138,6 @@ class EventFeed:
     visits: bool = True  # send visits and progress, not only states and labels
     stay: bool = False  # keep the stream open after the end of the crawl
     tick: float = POLL
-    generation: int = -1
     state: object = None  # last sent state of the crawl
     drawn: object = None  # counts of the curve sent last
     number: int = -1  # number of the last label sent
@@ -157,21 +160,19 @@ class EventFeed:
                     return [_end_event(reason)], False, True
             row = crawls.get(database, self.access.crawl["id"])
             cached = self.access.cached
-            if self.generation not in (-1, cached.view.generation):
-                return [_end_event("restarted")], False, True
             newest = (newest_crawl(database, row["interest"]) or row)["id"] if self.stay else ""
-            crawl, events = crawl_out(self.site, row), self._labels(row["interest"])  # last call that may fail
+            crawl, events = crawl_out(self.site, row), self._labels(row["interest"])
+            now = cached.now(self.labels)
         except DatabaseUnavailable:
             return [], False, False  # retry later
         except NotFound:
             return [_end_event("deleted")], False, True
         except (StoreError, OSError):
             return [_end_event("the crawl cannot be read")], False, True
-        self.generation, upto, now = cached.view.generation, cached.view.seq, cached.now(self.labels)
-        crawl.pages, crawl.relevant = now.pages, int(now.relevant.sum())
-        visits, more = self._visits(cached, upto) if self.visits else ([], False)
+        crawl.pages, crawl.relevant = len(now), int(now.relevant.sum())
+        visits, more = self._visits(cached, now) if self.visits else ([], False)
         over = crawl.state in OVER and not more
-        events += visits + self._progress_and_state(cached, now, crawl, upto, over=over)
+        events += visits + self._progress_and_state(cached, now, crawl, over=over)
         if self.newest not in ("", newest):
             events.append(_event("crawl", {"id": newest}))
         self.newest = newest
@@ -180,15 +181,12 @@ class EventFeed:
         return events, more, over and not self.stay
 
     def _progress_and_state(
-        self, cached: CachedView, now: CurrentPages, crawl: CrawlOut, upto: int, *, over: bool
+        self, cached: CachedCrawl, now: PageArray, crawl: CrawlOut, *, over: bool
     ) -> list[ServerSentEvent]:
-        events, clock, counts = list[ServerSentEvent](), time.monotonic(), (crawl.pages, crawl.relevant, upto)
+        events, clock, counts = list[ServerSentEvent](), time.monotonic(), (crawl.pages, crawl.relevant, now.end)
         if self.visits and (counts != self.drawn if over else clock - self.progressed >= PROGRESS):
-            progress = progress_of(cached.view, now.relevant, crawl, self.site.clock())
-            ends = progress.curve.pages[-1:] + progress.curve.relevant[-1:]  # the curve may be cached from before
-            self.drawn = counts if ends in ([], [crawl.pages, crawl.relevant]) else None
-            self.progressed = clock
-            events.append(_event("progress", progress.model_dump()))
+            self.drawn, self.progressed = counts, clock
+            events.append(_event("progress", progress_of(cached, now, crawl, self.site.clock()).model_dump()))
         state = crawl.model_dump(exclude={"pages", "relevant", "harvest"}), None if self.visits else counts
         if state != self.state:
             self.state = state
@@ -218,32 +216,30 @@ class EventFeed:
             return "no longer shared"
         return ""
 
-    def _visits(self, cached: CachedView, upto: int) -> tuple[list[ServerSentEvent], bool]:
-        view = cached.view
-        if upto <= self.after:
+    def _visits(self, cached: CachedCrawl, now: PageArray) -> tuple[list[ServerSentEvent], bool]:
+        if now.end <= self.after:
             return [], False
         events = []
-        with view.reading() as log:
+        with cached.reading() as log:
             where = "seq > ? AND seq <= ? AND kind IN ('page', 'redirect', 'revisit', 'sitemap')"
-            for seq, visit in log.numbered(where, f"seq LIMIT {BATCH}", (self.after, upto)):
-                assert isinstance(visit, Visit)
+            for seq, visit in log.numbered(where, f"seq LIMIT {BATCH}", (self.after, now.end)):
                 self.after = seq
                 event = {
                     "seq": seq,
                     "url": visit.node,
                     "title": clean(visit.title)[:500],
                     "relevance": visit.relevance_now,
-                    "relevant": visit.is_version and visit.relevance_now >= view.threshold and not visit.same_as,
+                    "relevant": visit.is_version and visit.relevance_now >= now.threshold and not visit.same_as,
                     "label": label_of(self.labels, visit.node),
                     "at": visit.started,
                     "kind": visit.kind,
                     "outcome": visit.outcome,
-                    "why": asdict(fetch_reason(view.origin(log, visit.node), visit.priority)),
+                    "why": asdict(fetch_reason(log, visit.node, visit.priority)),
                 }
                 events.append(_event("visit", event, str(seq)))
         more = len(events) == BATCH
         if not more:
-            self.after = max(self.after, upto)
+            self.after = now.end
         return events, more
 
 
@@ -251,14 +247,15 @@ async def stream(feed: EventFeed) -> AsyncGenerator[ServerSentEvent, None]:
     yield ServerSentEvent(retry=2000)
     over = False
     while not over:
-        if feed.site.views.stopping.is_set():
+        if feed.site.cache.stopping.is_set():
             yield _end_event("the server stops")
             return
+        began = time.monotonic()
         events, more, over = await run_in_threadpool(feed.poll)
         for event in events:
             yield event
         if not (more or over):
-            await asyncio.sleep(feed.tick)
+            await asyncio.sleep(max(feed.tick, 4 * (time.monotonic() - began)))  # large crawls take long to read
 
 
 def _event(name: str, data: object, number: str | None = None) -> ServerSentEvent:
@@ -271,7 +268,7 @@ def _end_event(reason: str) -> ServerSentEvent:
 
 
 class GraphNode(BaseModel):
-    """A page of the graph, or a redirect on a path to one. `depth` counts steps from the seed."""
+    """A page of the graph. `depth` counts steps from the seed."""
 
     id: str
     url: str
@@ -302,7 +299,7 @@ def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> CrawlProgre
     site, cached = access.site, access.cached
     now = cached.now(access.labels)
     crawl = crawl_out(site, access.crawl, now)
-    return progress_of(cached.view, now.relevant, crawl, site.clock())
+    return progress_of(cached, now, crawl, site.clock())
 
 
 @router.get(
@@ -315,12 +312,11 @@ def draw_curve(
     theme: Literal["", "light", "dark"] = "",
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> Response:
-    """Return a chart of the harvest and that of breadth-first order; without a theme it follows the system's."""
-    cached = access.cached
-    harvest = cached.view.harvest(cached.now(access.labels).relevant)
+    """Return a chart of the harvest, and of the same pages by depth; without a theme it follows the system's."""
+    harvest = access.cached.now(access.labels).harvest()
     curves = [
         Curve("this crawl", harvest.pages, harvest.relevant),
-        Curve("the same pages, breadth-first", harvest.pages, harvest.breadth),
+        Curve("the same pages by depth", harvest.pages, harvest.breadth),
     ]
     figure = Figure("harvest", "", "pages fetched", "relevant pages", curves)
     return Response(svg(figure, width, standalone=True, theme=theme), media_type="image/svg+xml")
@@ -361,31 +357,32 @@ def show_graph(
 ) -> CrawlGraphOut:
     """Return the best pages of a crawl, and the paths from its seeds that led to them."""
     labels, cached = access.labels, access.cached
-    view = cached.view
-    with view.lock:
-        now = cached.now(labels)
-        good = [PageRow(view, number) for number in np.flatnonzero(now.relevant).tolist()]
-        good.sort(key=lambda page: (-now.relevances_now.item(page.number), page.first))
-    ways = view.path_graph(good[:best], 400)  # larger graphs are unreadable
-    pages = ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items())
-    nodes = [
-        GraphNode(
-            id=str(page.number),
-            url=page.node,
-            title=page.title,
-            relevance=round(now.relevances_now.item(page.number), 6) if page.place >= 0 else 0.0,
-            relevant=now.relevant.item(page.number),
-            seed=view.graph.is_seed(page.node),
-            host=page.host,
-            depth=depth,
-            label=label_of(labels, page.node),
-        )
-        for page, depth in pages
+    now = cached.now(labels)
+    good = np.flatnonzero(now.relevant)
+    ranked = good[np.argsort(-now["relevance_now"][good], kind="stable")][:best]
+    if not len(ranked):
+        return CrawlGraphOut(nodes=[], edges=[], truncated=False)
+    with cached.reading() as log:
+        found = path_graph(log, [page.url for page in pages_at(log, now["first"][ranked].tolist())], 400)
+        at = places(log, now, found.depths)
+        pages = {page.url: page for page in pages_at(log, now["first"][list(at.values())].tolist())}
+        nodes = [
+            GraphNode(
+                id=url,
+                url=url,
+                title=pages[url].title,
+                relevance=round(now["relevance_now"].item(place), 6),
+                relevant=now.relevant.item(place),
+                seed=is_seed(log, url),
+                host=pages[url].host,
+                depth=found.depths[url],
+                label=label_of(labels, url),
+            )
+            for url, place in ((url, at[url]) for url in found.depths if url in at)
+        ]
+    edges = [
+        GraphEdge(source=source, target=target, anchor=pages[target].anchor)
+        for source, target in found.steps
+        if source in pages and target in pages
     ]
-    edges = []
-    if ways.steps:
-        with view.reading() as log:
-            for source, target in ways.steps:
-                anchor = view.origin(log, view.nodes[target]).anchor
-                edges.append(GraphEdge(source=str(source), target=str(target), anchor=anchor))
-    return CrawlGraphOut(nodes=nodes, edges=edges, truncated=ways.truncated or len(good) > best)
+    return CrawlGraphOut(nodes=nodes, edges=edges, truncated=found.truncated or len(good) > best)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
@@ -12,32 +14,31 @@ from pydantic import BaseModel, Field
 from lycosa.collection.best import questions
 from lycosa.collection.crawl_directory import MAX_BODY_BYTES, CrawlDirectory
 from lycosa.collection.estimate import Estimate
-from lycosa.collection.page_rows import PageRow
+from lycosa.collection.pages import PageLink, PageRow, page_at, page_links, terms_of
 from lycosa.collection.querying import Filters
 from lycosa.collection.tracing import spellings
-from lycosa.collection.view import CrawlView, PageLink
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
 from lycosa.revisit.change import change_of
-from lycosa.store.log import VERSIONS
+from lycosa.store.log import VERSIONS, SqliteLog
 from lycosa.web.html import HTML
 from lycosa.web.inflate import source_of
 from lycosa_server import reader
 from lycosa_server.api import Body
+from lycosa_server.crawl_cache import places
 from lycosa_server.guards import CrawlAccess, crawl_to
 from lycosa_server.pages import theme_of
 from lycosa_server.people.accounts import preferences
 from lycosa_server.people.suggestions import record_opened
 from lycosa_server.people.text_input import clean_line
 from lycosa_server.results import (
-    CachedView,
     LabelFilter,
     Order,
-    PageFilter,
     PageFormatter,
     PageOut,
     open_crawl_directory,
     select_pages,
+    sort_key,
 )
 
 router = APIRouter(tags=["pages"])
@@ -124,20 +125,24 @@ def list_pages(
     changes nothing. An excerpt is null until it has been read.
     """
     labels, cached = access.labels, access.cached
-    chosen = select_pages(cached, labels, PageFilter(filters, labelled, relevant, threshold), order)
-    shown = chosen[offset : offset + limit]
+    now = cached.now(labels, threshold)
     pages: list[PageOut] = []
-    collection = open_crawl_directory(cached.view) if shown else None
+    total = 0
+    collection = open_crawl_directory(cached.path)
     if collection is not None:
         with collection:
-            pages = list(map(PageFormatter(cached, collection, labels, threshold).page, shown))
-    estimate = cached.estimate(labels, threshold)
+            chosen = select_pages(collection.log, now, labels, filters, labelled, relevant)
+            key = sort_key(collection, cached, now, order)
+            ranked = chosen[np.lexsort((-now["relevance_now"][chosen], -key[chosen]))]
+            shown, total = ranked[offset : offset + limit].tolist(), len(ranked)
+            frequency = key if order == "frequency" else None
+            pages = PageFormatter(collection, cached, now, labels).format(shown, frequency)
     return PageList(
-        total=len(chosen),
-        threshold=cached.view.threshold if threshold is None else threshold,
-        crawl_threshold=cached.view.threshold,
-        probability=cached.view.probability,
-        estimate=EstimateOut(**asdict(estimate), text=estimate.description),
+        total=total,
+        threshold=now.threshold,
+        crawl_threshold=cached.pages.threshold,
+        probability=now.probability,
+        estimate=EstimateOut(**asdict(now.estimate), text=now.estimate.description),
         has_labels=bool(labels),
         pages=pages,
     )
@@ -149,31 +154,36 @@ def list_unsure(
 ) -> list[PageOut]:
     """Return unlabelled pages that the judge is least certain about, whose labels help most."""
     labels, cached = access.labels, access.cached
-    collection = open_crawl_directory(cached.view)
+    now = cached.now(labels)
+    collection = open_crawl_directory(cached.path)
     if collection is None:
         return []
     with collection:
-        nodes = [question.url for question in questions(collection, limit, labels)]
-        pages = [page for node in nodes if (page := cached.view.page(node)) is not None]
-        return list(map(PageFormatter(cached, collection, labels).page, pages))
+        urls = [question.url for question in questions(collection, limit, labels)]
+        at = places(collection.log, now, urls)
+        return PageFormatter(collection, cached, now, labels).format([at[url] for url in urls if url in at])
 
 
 @router.get("/crawls/{crawl}/page")
 def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> PageDetails:
     """Return one page: why it was fetched, its versions, links and terms."""
     labels, cached = access.labels, access.cached
-    page = _page(cached, url)
-    with _collection(cached.view) as collection:
-        formatted = PageFormatter(cached, collection, labels).page(page)
-        where = f"node = ? AND {VERSIONS}"
-        found = list(collection.log.numbered(where, "seq DESC LIMIT 200", (page.node,)))
-        versions = [_version(seq, visit) for seq, visit in found[::-1] if isinstance(visit, Visit)]
-        last = next((visit for _, visit in found if isinstance(visit, Visit)), None)
-        links: list[PageLink] = []
-        if last is not None:
-            last.links.truncate(200)
-            links = cached.view.links(last)
-    return PageDetails(**dict(formatted), versions=versions, links=links, terms=_terms(cached.view, page))
+    now = cached.now(labels)
+    with _collection(cached.path) as collection:
+        log = collection.log
+        at = places(log, now, [_page(log, url).url])
+        page = next(iter(PageFormatter(collection, cached, now, labels).format(list(at.values()))), None)
+        if page is None:
+            raise HTTPException(404, "this page was fetched a moment ago: reload it")
+        found = list(log.numbered(f"url = ? AND {VERSIONS}", "seq DESC LIMIT 200", (page.url,)))
+        versions = [_version(seq, visit) for seq, visit in found[::-1]]
+        _, last = found[0]
+        last.links.truncate(200)
+        ids, counts = terms_of(log, page.seq)
+        words = cached.words(collection).words
+        best = sorted(zip(counts.tolist(), ids.tolist(), strict=True), key=lambda pair: (-pair[0], pair[1]))[:20]
+        terms = [TermCount(term=words[number], count=count) for count, number in best if number < len(words)]
+        return PageDetails(**dict(page), versions=versions, links=page_links(log, last), terms=terms)
 
 
 @router.get(
@@ -187,19 +197,18 @@ def read_page(
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> HTMLResponse:
     """Return the archived copy of a page, without scripts or external files; default: its current `version`."""
-    cached = access.cached
-    page = _page(cached, url)
-    with _collection(cached.view) as collection:
-        seq = version or page.seq
-        visit = next(collection.log.events(f"seq = ? AND node = ? AND {VERSIONS}", given=(seq, page.node)), None)
-        if not isinstance(visit, Visit):
+    with _collection(access.directory) as collection:
+        page = _page(collection.log, url)
+        where = f"seq = ? AND url = ? AND {VERSIONS}"
+        visit = next(collection.log.visits(where, given=(version or page.seq, page.url)), None)
+        if visit is None:
             raise HTTPException(404, "this page has no such version")
         try:
             readable = _readable(collection, visit)
         except (StoreError, OSError):
             readable = reader.Readable("")
         theme = theme_of(access.person)
-        document = reader.document(readable, page.title or visit.title, page.node, visit.started, theme)
+        document = reader.document(readable, page.title or visit.title, page.url, visit.started, theme)
     return HTMLResponse(document.encode("utf-8", "replace"), headers={"Content-Security-Policy": reader.CSP})
 
 
@@ -207,21 +216,22 @@ def read_page(
 def note_opened(body: OpenedPage, access: CrawlAccess = crawl_to("read", "read")) -> None:
     """Record that a result was opened, for suggestions; only if the person's preferences allow it."""
     site, person = access.site, access.person.id
-    page = _page(access.cached, clean_line(body.url, "the address", 4_000, 1))
+    with _collection(access.directory) as collection:
+        page = _page(collection.log, clean_line(body.url, "the address", 4_000, 1))
     if preferences(site.database, person).get("history") is not False:
-        record_opened(site.database, site.clock(), access.interest["id"], person, page.node)
+        record_opened(site.database, site.clock(), access.interest["id"], person, page.url)
 
 
-def _page(cached: CachedView, url: str) -> PageRow:
-    for node in spellings(url.encode("utf-8", "replace").decode()):
-        page = cached.view.page(node)
-        if page is not None:
-            return page
-    raise HTTPException(404, "this crawl has no such page")
+def _page(log: SqliteLog, url: str) -> PageRow:
+    found = (page_at(log, each) for each in spellings(url.encode("utf-8", "replace").decode()))
+    page = next(filter(None, found), None)
+    if page is None:
+        raise HTTPException(404, "this crawl has no such page")
+    return page
 
 
-def _collection(view: CrawlView) -> CrawlDirectory:
-    found = open_crawl_directory(view)
+def _collection(path: Path) -> CrawlDirectory:
+    found = open_crawl_directory(path)
     if found is None:
         raise HTTPException(404, "this crawl has no such page")
     return found
@@ -231,13 +241,6 @@ def _version(seq: int, visit: Visit) -> VersionOut:
     change = change_of(visit)
     what, kind = (change.what, change.kind if change.what == "changed" else "") if change else ("new", "")
     return VersionOut(seq=seq, started=visit.started, size=visit.size, status=visit.status, what=what, kind=kind)
-
-
-def _terms(view: CrawlView, page: PageRow) -> list[TermCount]:
-    with view.lock:
-        ids, counts = page.terms
-        best = sorted(zip(counts.tolist(), ids.tolist(), strict=True), key=lambda pair: (-pair[0], pair[1]))[:20]
-        return [TermCount(term=view.words[number], count=count) for count, number in best]
 
 
 def _readable(collection: CrawlDirectory, visit: Visit) -> reader.Readable:

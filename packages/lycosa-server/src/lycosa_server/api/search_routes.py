@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Annotated
 
-import numpy as np
 from fastapi import APIRouter, Query
-from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.searching import Search, SearchHit, index_words
+from lycosa.collection.searching import Search, index_words
 from lycosa.core.errors import LycosaError
 from lycosa_server.api.page_routes import FilterQuery
+from lycosa_server.crawl_cache import CachedCrawl, places
 from lycosa_server.guards import CrawlAccess, crawl_to
 from lycosa_server.people.text_input import clean_line
-from lycosa_server.results import CachedView, Label, LabelFilter, label_matches, label_of, open_crawl_directory
+from lycosa_server.results import Label, LabelFilter, label_mask, label_of, open_crawl_directory
 
 router = APIRouter(tags=["search"])
 
@@ -70,41 +68,31 @@ def search(
     """
     words = clean_line(q, "what to search for", 1_000, 1)
     labels, cached = access.labels, access.cached
-    collection = open_crawl_directory(cached.view)
+    collection = open_crawl_directory(cached.path)
     if collection is None:
         return SearchResultsOut(total=0, loosened=False, pages=0, results=[])
-    takes = _label_filter(cached, labels, labelled) if labelled else None
+    now = cached.now(labels)
     with collection, Search(collection, patience=MAX_INDEXING_SECONDS) as searching:
+        takes = None
+        if labelled is not None:
+            takes = set(now["seq"][label_mask(collection.log, now, labels, labelled)].tolist()).__contains__
         found = searching.find(words, limit=limit, offset=offset, accepts=takes, filters=filters)
+        at = places(collection.log, now, [hit.url for hit in found])
     if found.behind and not cached.indexing:
         cached.indexing = True
         threading.Thread(target=_index, args=(cached,), name="indexing", daemon=True).start()
-    relevances_now = cached.now(labels).relevances_now
-    results = [_search_result(cached, hit, labels, relevances_now) for hit in found]
+    results = []
+    for hit in found:
+        relevance = now["relevance_now"].item(at[hit.url]) if hit.url in at else hit.relevance
+        times = {"fetched": hit.fetched.timestamp(), "changed": hit.changed.timestamp() if hit.changed else None}
+        current = {"relevance": round(relevance, 6), "label": label_of(labels, hit.url)}
+        results.append(SearchResultOut(**hit.as_dict() | times | current))
     counts = {"total": found.total, "pages": found.pages, "behind": found.behind}
     return SearchResultsOut(loosened=found.loosened, results=results, **counts)
 
 
-def _label_filter(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter) -> Callable[[int], bool]:
-    with cached.view.lock:
-        known = {page.seq: given for node, given in labels.items() if (page := cached.view.page(node)) is not None}
-    return lambda seq: label_matches(labelled, known.get(seq))
-
-
-def _search_result(
-    cached: CachedView, hit: SearchHit, labels: Mapping[str, bool], relevances_now: NDArray[np.float64]
-) -> SearchResultOut:
-    page = cached.view.page(hit.url)
-    relevance = hit.relevance
-    if page is not None and page.number < len(relevances_now):
-        relevance = relevances_now.item(page.number)
-    times = {"fetched": hit.fetched.timestamp(), "changed": hit.changed.timestamp() if hit.changed else None}
-    current = {"relevance": round(relevance, 6), "label": label_of(labels, hit.url)}
-    return SearchResultOut(**hit.as_dict() | times | current)
-
-
-def _index(cached: CachedView) -> None:
+def _index(cached: CachedCrawl) -> None:
     # the next search reports the error
-    with suppress(LycosaError, OSError), CrawlDirectory(cached.view.path) as collection:
+    with suppress(LycosaError, OSError), CrawlDirectory(cached.path) as collection:
         index_words(collection)
     cached.indexing = False

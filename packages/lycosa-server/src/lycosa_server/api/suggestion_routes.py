@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from fastapi import APIRouter
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.page_rows import PageRow
-from lycosa.collection.view import CrawlView
+from lycosa.collection.pages import PageArray, PageRow, pages_at, select_pages, terms_of
 from lycosa.core.errors import InputError, LycosaError
+from lycosa.store.codec import unpack_links
+from lycosa.store.log import SqliteLog
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.tokens import stems
 from lycosa.web.urls import check_seed
 from lycosa_server.api import Body
+from lycosa_server.crawl_cache import CachedCrawl, places
 from lycosa_server.guards import InterestAccess, ServerContext, interest_to
 from lycosa_server.people import catalogue, feedback, interests
 from lycosa_server.people import suggestions as ideas
@@ -27,10 +30,12 @@ from lycosa_server.people.database import Row
 from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.people.suggestions import CandidatePage, SuggestedSeed
 from lycosa_server.people.text_input import clean_line
-from lycosa_server.results import CachedView
+from lycosa_server.results import open_crawl_directory
 from lycosa_server.validation import validate_settings
 
 router = APIRouter(tags=["suggestions"])
+
+MAX_HUBS = 5_000  # best pages whose links are read, besides those of the pages that led to liked ones
 
 
 class SuggestedTerm(BaseModel):
@@ -86,68 +91,89 @@ def answer_suggestion(body: SuggestionAnswer, access: InterestAccess = interest_
 
 
 def _suggest(site: ServerContext, interest: Row, person: str, history: bool) -> Suggestions:
-    cached = next(site.views_of(interest["id"]), None)
-    if cached is None:
+    database, cached = site.database, next(site.cached_crawls(interest["id"]), None)
+    collection = open_crawl_directory(cached.path) if cached else None
+    if cached is None or collection is None:
         return Suggestions(allowed=True, seeds=[], terms=[])
-    view, database = cached.view, site.database
     labels = feedback.labels_of(database, interest["id"])
     opened = ideas.opened_by(database, interest["id"], person) if history else {}
     done = ideas.answered(database, interest["id"], person)
-    key = view.generation, view.seq, interest["changed"], labels, opened, done
-    before, kept = cached.suggested.get(person, (None, None))
-    if before == key and isinstance(kept, Suggestions):
-        return kept
-    settings = InterestSettings.from_json(interest["settings"])
-    with view.lock:
-        pages, _ = cached.scores(labels)
+    liked = {url for url in {*labels, *opened} if labels.get(url, opened.get(url, 0) > 1)}
+    with collection:
+        key = cached.pages.end, interest["changed"], labels, opened, done
+        before, kept = cached.suggested.get(person, (None, None))
+        if before == key and isinstance(kept, Suggestions):
+            return kept
+        settings = InterestSettings.from_json(interest["settings"])
+        rows, links = _neighbourhood(collection.log, cached.pages, liked)
         known = [
-            CandidatePage(page.node, page.title, page.host, labels.get(page.node), opened.get(page.node, 0), page.copy)
-            for page in pages
+            CandidatePage(
+                row.url, row.title, row.host, labels.get(row.url), opened.get(row.url, 0), row.duplicate_of != ""
+            )
+            for row in rows
         ]
-        starts, targets = _links(view, pages)
-    chosen = catalogue.seeds_of(database, settings.preferences, settings.words)
-    taken = {check_seed(url) or url for url in [*settings.seeds, *chosen]}
-    answered = {kind: {value for other, value in done if other == kind} for kind in ("seed", "term")}
-    suggested = Suggestions(
-        allowed=True,
-        seeds=ideas.suggest_seeds(known, starts, targets, taken | answered["seed"]),
-        terms=_terms(cached, pages, known, settings.words, answered["term"]),
-    )
+        chosen = catalogue.seeds_of(database, settings.preferences, settings.words)
+        taken = {check_seed(url) or url for url in [*settings.seeds, *chosen]}
+        answered = {kind: {value for other, value in done if other == kind} for kind in ("seed", "term")}
+        likings = [(row, page.liking) for row, page in zip(rows, known, strict=True) if page.liking]
+        suggested = Suggestions(
+            allowed=True,
+            seeds=ideas.suggest_seeds(known, links, taken | answered["seed"]),
+            terms=_terms(cached, collection, likings, settings.words, answered["term"]),
+        )
     cached.suggested[person] = key, suggested
     return suggested
 
 
-def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    graph = view.graph.breadth(view.column("kind"))
-    place = np.full(len(view) + 1, -1, np.int64)  # with an additional entry for links to unknown pages
-    place[[page.number for page in pages]] = np.arange(len(pages))
-    ends = place[graph.redirect_targets()[graph.edges]] if len(graph.edges) else np.zeros(0, np.int64)
-    parts = [ends[graph.starts[page.number] : graph.starts[page.number + 1]] for page in pages]
-    parts = [part[part >= 0] for part in parts]
-    starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-    return starts, np.concatenate([*parts, np.zeros(0, np.int64)])
+def _neighbourhood(log: SqliteLog, pages: PageArray, liked: set[str]) -> tuple[list[PageRow], dict[int, list[int]]]:
+    """Return liked pages, all pages of their hosts, and the hubs that led to them with the pages to which these link.
+
+    The second value has the links of the hubs, by places in the first.
+    """
+    mine = _rows(log, pages, liked)
+    linked = defaultdict[str, set[str]](set)
+    for row in mine:
+        linked[row.parent].add(row.url)  # there may be redirects between
+    hubs = [*np.argsort(-pages["relevance_now"], kind="stable")[:MAX_HUBS], *places(log, pages, linked).values()]
+    query = """
+        SELECT url, links FROM visit JOIN content USING (seq)
+        WHERE links NOT NULL AND seq IN (SELECT value FROM json_each(?))
+    """
+    for url, blob in log.query(query, (json.dumps(pages["seq"][hubs].tolist()),)):
+        urls = set(unpack_links(blob).urls)
+        if url in linked or len(urls & liked) > 1:
+            linked[url] |= urls
+    hosts = json.dumps([row.host for row in mine if row.host])
+    same_hosts = select_pages(log, "visit.host IN (SELECT value FROM json_each(?))", given=(hosts,))
+    others = _rows(log, pages, set(linked).union(*linked.values()))
+    rows = {row.url: row for row in [*mine, *same_hosts, *others]}
+    place = {url: number for number, url in enumerate(rows)}
+    links = {place[hub]: [place[url] for url in urls if url in place] for hub, urls in linked.items() if hub in place}
+    return list(rows.values()), links
+
+
+def _rows(log: SqliteLog, pages: PageArray, urls: set[str]) -> list[PageRow]:
+    return pages_at(log, pages["first"][list(places(log, pages, urls).values())].tolist())
 
 
 def _terms(
-    cached: CachedView, pages: list[PageRow], known: list[CandidatePage], query: str, done: set[str]
+    cached: CachedCrawl, collection: CrawlDirectory, liked: list[tuple[PageRow, float]], query: str, done: set[str]
 ) -> list[SuggestedTerm]:
-    view = cached.view
-    fresh = [at for at, page in enumerate(known) if not page.copy]
-    mine = [at for at in fresh if known[at].liking]
-    others = len(fresh) - len(mine)
-    with view.lock:
-        size = len(view.words)
-        here, every = np.zeros(size), view.word_pages[:size].astype(float)
-        for ids, _ in view.words_on([pages[at].number for at in mine]):
-            here[ids] += 1.0
-        every = np.maximum(every, here)
-        chosen = ideas.suggest_terms(here, len(mine), every - here, others)[: 4 * ideas.MAX_TERMS]
-        languages = {ENGLISH, *(pages[at].language for at in mine)}
-        named = {view.words[word.term]: word for word in chosen}
+    known = cached.words(collection)
+    size = len(known.words)
+    here = np.zeros(size)
+    for row, _ in liked:
+        ids, _ = terms_of(collection.log, row.seq)
+        here[ids[ids < size]] += 1.0
+    every = np.maximum(known.page_counts, here)
+    others = int(cached.pages.counted.sum()) - len(liked)
+    chosen = ideas.suggest_terms(here, len(liked), every - here, others)[: 4 * ideas.MAX_TERMS]
+    named = {known.words[word.term]: word for word in chosen}
+    languages = {ENGLISH, *(row.language for row, _ in liked)}
     taken = {stem for code in languages for stem in stems(query, code_of(code))}
     named = {stem: word for stem, word in named.items() if stem not in taken and len(stem) > 2 and not stem.isdigit()}
-    best = sorted(mine, key=lambda at: -known[at].liking)[:20]
-    spelled = ideas.spellings(_texts(view, [pages[at] for at in best]), named) if named else {}
+    best = [row for row, _ in sorted(liked, key=lambda pair: -pair[1])[:20]]
+    spelled = ideas.spellings(_texts(collection, best), named) if named else {}
     return [
         SuggestedTerm(term=spelled[stem], weight=word.weight, why=word.why)
         for stem, word in named.items()
@@ -155,11 +181,10 @@ def _terms(
     ][: ideas.MAX_TERMS]
 
 
-def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
+def _texts(collection: CrawlDirectory, pages: list[PageRow]) -> list[tuple[str, str]]:
     texts = [(page.title, code_of(page.language, ENGLISH)) for page in pages]
-    # without the archive, titles alone are used
-    with suppress(LycosaError, OSError), CrawlDirectory(view.path) as collection:
+    with suppress(LycosaError, OSError):  # without the archive, titles alone are used
         for page in pages:
-            for visit in collection.history(page.node)[-1:]:
-                texts.append((collection.document(visit).content, code_of(page.language, ENGLISH)))
+            content = collection.document(collection.log.visit(page.seq)).content
+            texts.append((content, code_of(page.language, ENGLISH)))
     return texts

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.collection.judging import judge, learn
+from lycosa.collection.pages import PageArray
 from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, format_spending, requests_for
 from lycosa.core.durations import parse_duration
 from lycosa.core.engine import Engine
@@ -29,7 +30,7 @@ from lycosa.drawing.formats import printable
 from lycosa.judges import DEFAULT
 from lycosa.revisit.revisit_scheduler import RevisitPlan
 from lycosa.store.directory import CONFIG, COPIED_FILES, Directory
-from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, VERSIONS, SqliteLog, append_labels, missing_labels
+from lycosa.store.log import NAME, SqliteLog, append_labels, missing_labels
 from lycosa.web.politeness import SharedPoliteness
 from lycosa_server import messages
 from lycosa_server.crawler import live
@@ -381,7 +382,5 @@ def count_pages(directory: Path, row: Row) -> tuple[int, int]:
     if not (directory / NAME).exists():
         return int(row["pages"]), int(row["relevant"])
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-        pages = next(log.rows("COUNT(*)", PAGES))[0]
-        threshold = log.setting("threshold", 0.0)
-        current = log.rows(f"MAX(seq), same, {RELEVANCE_NOW}", f"{VERSIONS} GROUP BY node")
-        return int(pages), sum(not same and worth >= threshold for _, same, worth in current)
+        pages = PageArray.read(log)
+        return len(pages), int(pages.relevant.sum())

@@ -51,12 +51,12 @@ class ScoredTerm(NamedTuple):
 
 
 def suggest_seeds(
-    pages: Sequence[CandidatePage], starts: NDArray[Any], targets: NDArray[Any], left_out: Collection[str] = ()
+    pages: Sequence[CandidatePage], links: Mapping[int, Sequence[int]], left_out: Collection[str] = ()
 ) -> list[SuggestedSeed]:
     """Return hubs and hosts that lead to liked pages, best first, without `left_out`.
 
-    A hub links to several liked pages; a host is suggested if half of its pages are liked and no seed is on it. The
-    links of page i to other pages are `targets[starts[i]:starts[i + 1]]`.
+    A hub links to several liked pages; a host is suggested if half of its pages are liked and no seed is on it.
+    `links` has the pages to which a page links, both by their places in `pages`.
     """
     likings = np.array([page.liking for page in pages])
     refused = {page.url for page in pages if page.label is False or page.copy} | set(left_out)
@@ -75,9 +75,9 @@ def suggest_seeds(
 
     hosts: dict[str, list[int]] = defaultdict(list)
     for at, page in enumerate(pages):
-        linked = np.unique(targets[starts[at] : starts[at + 1]])
+        linked = np.array(sorted({*links.get(at, ())} - {at}), np.intp)
         why = "links to LIKED, of ALL fetched pages that it links to"
-        consider(page.url, page.title, linked[linked != at], why)
+        consider(page.url, page.title, linked, why)
         if not page.copy:
             hosts[page.host].append(at)
     known = {urlsplit(url).netloc for url in left_out}

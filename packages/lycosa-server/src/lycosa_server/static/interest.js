@@ -261,8 +261,7 @@ function follow() {
     crawl: () => chosen || reload().catch(() => {}),
     ended(reason) {
       followed = null;
-      if (reason === "restarted" && live) live.again().then(follow);
-      else if (reason !== "signed out") reload().catch((error) => tell(error.message, "bad"));
+      if (reason !== "signed out") reload().catch((error) => tell(error.message, "bad"));
     },
   });
   followed = { crawl, stream, visits: Boolean(live) };

@@ -1,4 +1,4 @@
-// The tab Live: harvest curve beside breadth-first order, pages as they arrive, hosts, and errors.
+// The tab Live: harvest curve beside that by depth, pages as they arrive, hosts, and errors.
 
 import { href } from "./api.js";
 import { read } from "./page_view.js";
@@ -152,9 +152,9 @@ export function mount(panel, context) {
     const [pages, relevant] = [curve.pages[at], curve.relevant[at]];
     const half = curve.pages.findIndex((x) => x >= pages / 2);
     const middle = curve.breadth
-      ? ` Halfway, this crawl had ${count(curve.relevant[half])}; breadth-first order would have had ${count(curve.breadth[half])}.`
+      ? ` Halfway, this crawl had ${count(curve.relevant[half])}; by depth, the same pages would have had ${count(curve.breadth[half])}.`
       : "";
-    const says = `${count(relevant)} relevant in ${count(pages)} pages.${middle} Breadth-first follows links in the order they were seen.`;
+    const says = `${count(relevant)} relevant in ${count(pages)} pages.${middle} Depth is the number of links from a seed.`;
     if (!figure.contains(picture)) figure.replaceChildren(picture, el("figcaption", { class: "note" }));
     figure.lastElementChild.textContent = says;
     picture.alt = says;
@@ -223,10 +223,6 @@ export function mount(panel, context) {
       },
       progress: take,
       status: (text) => (line.textContent = text),
-      again() {
-        shownCrawl = "";
-        return show();
-      },
     }),
   };
 }

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lycosa import crawling
+from lycosa.collection.best import best_pages
 from lycosa.collection.crawl_directory import CrawlDirectory as Reading
 from lycosa.collection.export.cleaning import clean, one_line
 from lycosa.collection.opened import Collection
@@ -309,15 +310,14 @@ class Desk:
         options, figures = Directory.read_options(path), Figures()
         with Reading(path) as collection:
             figures.read(collection, 0)
-            best = sorted(collection.view().pages(), key=lambda page: -page.relevance_now)[:MAX_BEST]
-            shown = [collection.log.visit(page.seq) for page in best]
+            best = best_pages(collection, MAX_BEST)
         if state == "ended":
             result["state"] = "stopped" if figures.ending == STOPPED else "finished" if figures.ended else "interrupted"
         result |= {"topic": short(options.topic), "budget": options.budget}
         result |= {name: getattr(figures, name) for name in ("pages", "relevant", "ending")}
         pages = [
-            {"url": _one_line_url(visit.node), "title": short(visit.title), "relevance": round(visit.relevance_now, 3)}
-            for visit in shown
+            {"url": _one_line_url(page.url), "title": short(page.title), "relevance": round(page.relevance_now, 3)}
+            for page in best
         ]
         return {**result, **untrusted({"best": pages})}
 

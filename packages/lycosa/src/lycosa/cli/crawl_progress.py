@@ -18,7 +18,7 @@ from lycosa.cli.crawl_runner import EVERY, ProgressDisplay
 from lycosa.cli.printing import Part, is_live_terminal, show
 from lycosa.cli.progress_bar import StatusLine
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.estimate import WIDE_HINT, estimate
+from lycosa.collection.estimate import WIDE_HINT, Estimate, estimate
 from lycosa.collection.summary import seed_roles, weak_topic_warning
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, format_spending, larger_budget_option
 from lycosa.core.engine import Engine
@@ -124,23 +124,19 @@ class CrawlProgress(ProgressDisplay):
 
     def summary_lines(self, engine: Engine) -> Iterator[Part]:
         tally, path = engine.tally, self.crawl.path
-        probability = bool(tally.settings.get("probability", False))
-        found = estimate(
-            engine.model_updates.relevances_now(),
-            engine.judge.threshold,
-            tally.pages,
-            probability,
-            engine.model_updates.count_widths,
-        )
-        spent = f": {format_spending(tally.spent)}" if tally.wasted > 0 else ""
-        yield f"{found.description}: harvest rate {tally.harvest:.1%}. {many(tally.requests, 'request')}{spent}."
-        yield f"Ended: {engine.ending or 'interrupted'}."
+        found, roles, warning = self._found(engine), "", ""
         if path is not None and tally.pages:
             with CrawlDirectory(path) as collection:
-                if roles := seed_roles(collection).description:
-                    yield roles
-                if warning := weak_topic_warning(collection, tally.pages):
-                    yield f"The topic's words are weak: {warning}."
+                found, roles = collection.pages_array().estimate, seed_roles(collection).description
+                warning = weak_topic_warning(collection, found.pages)
+        spent = f": {format_spending(tally.spent)}" if tally.wasted > 0 else ""
+        harvest = found.relevant / max(1, found.pages)
+        yield f"{found.description}: harvest rate {harvest:.1%}. {many(tally.requests, 'request')}{spent}."
+        yield f"Ended: {engine.ending or 'interrupted'}."
+        if roles:
+            yield roles
+        if warning:
+            yield f"The topic's words are weak: {warning}."
         yield from self._remaining(engine)
         if path is None:
             return
@@ -151,6 +147,11 @@ class CrawlProgress(ProgressDisplay):
         if engine.table.open_rows and engine.ending != EXHAUSTED:
             more = larger_budget_option(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
             yield f"Continue with: lycosa resume {name}{more}"
+
+    def _found(self, engine: Engine) -> Estimate:
+        updates, probability = engine.model_updates, bool(engine.tally.settings.get("probability", False))
+        relevances_now = updates.relevances_now()
+        return estimate(relevances_now, engine.judge.threshold, engine.tally.pages, probability, updates.count_widths)
 
     def _remaining(self, engine: Engine) -> Iterator[Part]:
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:

@@ -175,12 +175,12 @@ def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bo
 
 def _known(directory: Path, log: SqliteLog, url: str) -> str:
     node = canonical(url) or url
-    visits = list(log.visits("node = ?", given=(node,)))
+    visits = list(log.visits("url = ?", given=(node,)))
     if any(visit.is_page for visit in visits):
         return node
     for visit in visits:
-        if visit.outcome == "redirect" and visit.links.urls:
-            raise InputError("page-redirects", f"{node} redirects to {visit.links.urls[0]}: label that page")
+        if visit.target:
+            raise InputError("page-redirects", f"{node} redirects to {visit.target}: label that page")
     if visits:
         raise InputError("unknown-page", f"{node} could not be fetched ({visits[-1].outcome}): label another page")
     raise InputError("unknown-page", f"the crawl has not fetched {node}: see 'lycosa show {directory}'")

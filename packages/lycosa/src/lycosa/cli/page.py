@@ -17,14 +17,14 @@ from lycosa.cli.parameters import Dir, Json, WholeText, parse_end_time
 from lycosa.cli.printing import Part, heading, print_result, squeezed, timestamp
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import describe_threshold
-from lycosa.collection.page_rows import PageFate
+from lycosa.collection.pages import PageLink, origin_of, page_links
 from lycosa.collection.search_text import clean
 from lycosa.collection.tracing import latest_content, visits_of
-from lycosa.collection.view import PageLink
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
 from lycosa.drawing.formats import many, when
 from lycosa.revisit.change import change_of
+from lycosa.store.page_state import PageState
 from lycosa.web.html import ParsedPage
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
@@ -56,8 +56,7 @@ def page(
             sys.stdout.buffer.flush()
             return
         exchange, document, trouble = _archived(collection, visit)
-        view = collection.view()
-        origin, first = view.origin(collection.log, visit.node), visits[0]
+        origin, first = origin_of(collection.log, visit.node), visits[0]
         if origin.kind == "sitemap":  # sitemaps are shown like pages with links
             origin = replace(origin, kind="link")
         priority = round(first.priority, 4) if math.isfinite(first.priority) else None  # seeds: infinite
@@ -68,7 +67,7 @@ def page(
             "why": {**asdict(origin), "strategy": strategy, "pick": first.pick, "priority": priority},
             "text": re.sub(r"\n\s*\n", "\n\n", clean(document.content)),
             "trouble": trouble,
-            "links": view.links(visit) if links else [],
+            "links": page_links(collection.log, visit) if links else [],
             "visits": _history(visits),
         }
         print_result(facts, _parts(facts, collection.threshold), json=json)
@@ -110,8 +109,8 @@ def _tree(collection: CrawlDirectory, visit: Visit, body: bytes) -> bytes:
 
 
 def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
-    fate = PageFate.of(visits)
-    if fate is None or not visit.is_version:
+    state = PageState.of(visits)
+    if state is None or not visit.is_version:
         return {"version": 0, "versions": 0, "until": None, "standing": None}
     versions = versions_of(visits)
     number = versions.index(visit) + 1
@@ -120,10 +119,12 @@ def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
         "versions": len(versions),
         "until": timestamp(versions[number].started) if number < len(versions) else None,
         "standing": {
-            **{name: getattr(fate, name) for name in ("state", "revisits", "target")},
-            "since": timestamp(fate.since),
-            "seen": timestamp(fate.last_seen),
-            "changed": timestamp(fate.changed) if fate.changed else None,
+            "state": state.state,
+            "revisits": state.revisits,
+            "target": state.moved_to,
+            "since": timestamp(state.since),
+            "seen": timestamp(state.last_seen),
+            "changed": timestamp(state.changed) if state.changed else None,
         },
     }
 
@@ -258,10 +259,10 @@ def _why(why: dict[str, Any]) -> Part:
         return "the log does not record what led here"
     score = f"with a priority of {why['priority']:.3g}, by {why['strategy']}" if why["priority"] is not None else ""
     return {
-        "redirected from" if why["kind"] == "redirect" else "linked from": why["parent"],
+        "linked from": why["parent"],
         "whose title is": squeezed(why["parent_title"]),
         "with the words": squeezed(why["anchor"]),
-        "picked": f"as number {why['pick']:,}, {score or 'before all others, because a seed redirects to it'}",
+        "picked": f"as number {why['pick']:,}, {score or 'before all others'}",
     }
 
 

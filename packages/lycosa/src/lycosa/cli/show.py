@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,20 +17,16 @@ from lycosa.drawing.formats import many
 from lycosa.revisit.ledger import day_and_time
 
 if TYPE_CHECKING:  # imported only when the command runs
-    from lycosa.collection.summary import RevisitCounts, Summary
+    from lycosa.collection.counts import RevisitCounts
+    from lycosa.collection.summary import Summary
     from lycosa.core.options import Options
 
 
 def show(directory: Dir, *, threshold: Threshold = None, json: Json = False) -> None:
     """Summarise a crawl: harvest, best pages, errors. Works while it runs."""
-    from lycosa.collection import shelf
     from lycosa.collection.summary import summarise
-    from lycosa.store.log import NAME, SqliteLog
 
     options = require_crawl(directory)
-    with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-        # Damaged events would be miscounted; those in the cached view were checked before.
-        log.check(shelf.cached_seq(directory, log))
     summary = summarise(directory, threshold=threshold)
     about = {"directory": directory, "topic": options.subject, "strategy": options.strategy}
     print_result({**about, **summary.as_dict()}, _parts(summary, options, directory), json=json)
@@ -57,7 +51,7 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
         yield WIDE_HINT.format(name)
     if summary.warning:
         yield Text.assemble(("the topic's words are weak", "yellow"), f": {summary.warning}")
-    if summary.is_relevant:
+    if summary.pages:
         yield from _curve(summary)
     yield from [Text("best pages", "bold")] if summary.best else []
     for best in summary.best:
@@ -68,8 +62,8 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
         yield from page_parts(page.relevance_now, page.title, page.url)
     yield Text("outcomes, with the last reason", "bold")
     yield from _counted(
-        (count, f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
-        for (kind, outcome), count in summary.outcomes.most_common()
+        (each.count, f"{each.kind} {each.outcome}" if each.kind != each.outcome else each.kind, each.last)
+        for each in summary.outcomes
     )
     if summary.revisits.count:
         yield from _again(summary.revisits)
@@ -82,12 +76,12 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
 
 
 def _hosts(summary: Summary) -> Iterator[Part]:
-    hosts = Counter(summary.hosts)
-    top = ", ".join(f"{host} ({count})" for host, count in hosts.most_common(5))
-    if not hosts:
+    top = ", ".join(f"{host} ({count})" for host, count in summary.pages_by_host.most_common(5))
+    if not summary.pages_by_host:
         yield "no pages yet"
-    elif any(hosts):  # nodes of other spaces have no host
-        title, rest = (f"{len(hosts)} hosts", ", most pages from ") if len(hosts) > 1 else ("1 host", ", ")
+    elif any(summary.pages_by_host):  # nodes of other spaces have no host
+        count = len(summary.pages_by_host)
+        title, rest = (f"{count} hosts", ", most pages from ") if count > 1 else ("1 host", ", ")
         yield Text.assemble((title, "bold"), rest, top)
     if summary.held:
         most_at = f"{summary.groups[0].where} ({summary.groups[0].reason})"
@@ -116,11 +110,9 @@ def _again(again: RevisitCounts) -> Iterator[Part]:
 
 
 def _curve(summary: Summary) -> Iterator[Part]:
-    hits, height = summary.is_relevant, 6
-    width = max(10, min(60, output().width - 12, len(hits)))
-    slices = (hits[at * len(hits) // width : (at + 1) * len(hits) // width] or [False] for at in range(width))
-    for level, cells in enumerate(columns([sum(part) / len(part) for part in slices], height)):
+    height, width = 6, max(10, min(60, output().width - 12, summary.pages))
+    for level, cells in enumerate(columns(summary.harvest_rates(width), height)):
         label = "100 %" if level == 0 else "  0 %" if level == height - 1 else ""
         yield Text(f"{label:>5} │").append(cells, "green")
     yield f"      └{'─' * width}"
-    yield Text(f"       harvest rate along {summary.pages} pages", "dim")
+    yield Text(f"       harvest rate along {summary.pages:,} pages", "dim")

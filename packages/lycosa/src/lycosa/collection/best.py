@@ -6,80 +6,91 @@ most three of ten consecutive pages are of the same host, as long as other hosts
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import by_uncertainty
-from lycosa.collection.tally import host_of
-from lycosa.core.types import Visit
-from lycosa.store.log import current_labels
+from lycosa.collection.pages import PageRow, pages_at, terms_of
+from lycosa.store.log import SqliteLog, current_labels
 
 MAX_PAGES_PER_HOST = 3  # maximum number of pages of one host among ten consecutive ones
+_CANDIDATES = """
+    SELECT page.first, page.current, title, url, host, simhash, relevance_now
+    FROM json_each(?) JOIN page ON page.first = json_each.value JOIN visit ON visit.seq = page.current
+    JOIN score ON score.seq = page.current ORDER BY json_each.key
+"""
 
 
-def best_pages(
-    collection: CrawlDirectory, limit: int, *, at_least: float = 0.0, first_versions: bool = False
-) -> list[tuple[int, Visit]]:
-    """Return the best pages with their sequence numbers: current versions, or the first ones."""
-    view = collection.view()
-    if first_versions:
-        numbers, relevances_now, pages = view.column("first"), view.column("first_relevance"), view.first_versions()[1]
-    else:
-        numbers, relevances_now, pages = view.column("seq"), view.column("relevance_now"), view.current()
-    chosen = np.flatnonzero(pages & (relevances_now > 0) & (relevances_now >= at_least))
-    order = chosen[np.lexsort((numbers[chosen], -relevances_now[chosen]))][: max(200, 8 * limit)]
-    different: list[tuple[int, Visit]] = []
-    for seq in numbers[order].tolist():
-        visit = collection.log.visit(seq)
-        if not any(are_near_duplicates(visit, other) for _, other in different):
-            different.append((seq, visit))
-    return diversify(different, limit)
+class Candidate(NamedTuple):
+    first: int
+    seq: int
+    title: str
+    url: str
+    host: str
+    simhash: int
+    relevance_now: float
 
 
-def are_near_duplicates(page: Visit, other: Visit) -> bool:
-    """Return True if at most 3 bits of the fingerprints differ and 80 % of the words are shared."""
-    if not (page.simhash and other.simhash) or (page.simhash ^ other.simhash).bit_count() > 3:
-        return False
-    shared = len(np.intersect1d(page.terms.ids, other.terms.ids, assume_unique=True))
-    return shared >= 0.8 * (len(page.terms.ids) + len(other.terms.ids) - shared)
+def best_pages(collection: CrawlDirectory, limit: int, *, at_least: float = 0.0) -> list[PageRow]:
+    """Return the best pages, without copies."""
+    array = collection.pages_array()
+    relevances_now = array["relevance_now"]
+    chosen = np.flatnonzero(array.counted & (relevances_now > 0) & (relevances_now >= at_least))
+    order = chosen[np.lexsort((array["seq"][chosen], -relevances_now[chosen]))][: max(200, 8 * limit)]
+    candidates = _without_near_duplicates(collection.log, array["first"][order].tolist())
+    return pages_at(collection.log, [page.first for page in diversify(candidates, limit)])
 
 
-def diversify(pages: Sequence[tuple[int, Visit]], limit: int) -> list[tuple[int, Visit]]:
+def _without_near_duplicates(log: SqliteLog, firsts: Sequence[int]) -> list[Candidate]:
+    """Read pages by the numbers of their first visits, without those that nearly repeat an earlier one."""
+    pages = list(map(Candidate._make, log.query(_CANDIDATES, (json.dumps(firsts),))))
+    prints = np.array([page.simhash for page in pages], np.int64).view(np.uint64)
+    similar = (np.bitwise_count(prints[:, None] ^ prints) <= 3) & (prints > 0) & (prints[:, None] > 0)
+    words = cache(lambda place: terms_of(log, pages[place].seq)[0])
+    kept: list[int] = []
+    for place in range(len(pages)):
+        others = [other for other in kept if similar[place, other]]
+        if not any(have_same_words(words(place), words(other)) for other in others):
+            kept.append(place)
+    return [pages[place] for place in kept]
+
+
+def have_same_words(page: NDArray[np.uint32], other: NDArray[np.uint32]) -> bool:
+    """Return True if 80 % of the words are shared."""
+    shared = len(np.intersect1d(page, other, assume_unique=True))
+    return shared >= 0.8 * (len(page) + len(other) - shared)
+
+
+def diversify(pages: Sequence[Candidate], limit: int) -> list[Candidate]:
     """Return the first pages of a ranking, diversified by host among each ten consecutive pages.
 
-    >>> pages = [(n, Visit(f"http://{host}.test/{n}", "page", "ok", n, relevance=.9)) for n, host in enumerate("aaaab")]
-    >>> [seq for seq, _ in diversify(pages, 5)]
+    >>> pages = [Candidate(n, n, "", f"http://{host}.test/{n}", host, 0, 0.9) for n, host in enumerate("aaaab")]
+    >>> [page.seq for page in diversify(pages, 5)]
     [0, 1, 2, 4, 3]
     """
-    left = list(pages)
-    chosen: list[tuple[int, Visit]] = []
+    left, chosen = list(pages), list[Candidate]()
     hosts: Counter[str] = Counter()
     while left and len(chosen) < limit:
         if len(chosen) % 10 == 0:
             hosts.clear()
-        enough = 0.8 * left[0][1].relevance_now
-        at = next(
-            (
-                place
-                for place, (_, visit) in enumerate(left)
-                if visit.relevance_now >= enough and hosts[host_or_node(visit)] < MAX_PAGES_PER_HOST
-            ),
-            0,
+        enough = 0.8 * left[0].relevance_now
+        suited = (
+            place
+            for place, page in enumerate(left)
+            if page.relevance_now >= enough and hosts[page.host or page.url] < MAX_PAGES_PER_HOST
         )
-        page = left.pop(at)
-        hosts[host_or_node(page[1])] += 1
+        page = left.pop(next(suited, 0))
+        hosts[page.host or page.url] += 1
         chosen.append(page)
     return chosen
-
-
-def host_or_node(visit: Visit) -> str:
-    """Return the host of a page; nodes of spaces other than the web count as their own host."""
-    return host_of(visit.node) or visit.node
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +107,16 @@ class Question:
 
 def questions(collection: CrawlDirectory, limit: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
     """Return the unlabelled pages whose labels would help the judge most; `labelled` are labels not logged yet."""
-    view = collection.view()
-    unlabelled = view.current()
-    labelled_vertices = [view.graph.vertex(node) for node in {*current_labels(collection.log), *labelled}]
-    unlabelled[[vertex for vertex in labelled_vertices if vertex >= 0]] = False
-    numbers, relevances_now = view.column("seq")[unlabelled], view.column("relevance_now")[unlabelled]
-    by_event = np.argsort(numbers)
-    pages, relevances_now = numbers[by_event].tolist(), relevances_now[by_event]
-    order = by_uncertainty(relevances_now, collection.threshold, collection.probability)
-    chosen: list[Visit] = []
-    left: list[Visit] = []
+    log, array = collection.log, collection.pages_array()
+    known = json.dumps([*current_labels(log), *labelled])
+    pages_known = "SELECT seq FROM visit WHERE url IN (SELECT value FROM json_each(?))"
+    unlabelled = array.counted & ~np.isin(array["first"], [seq for (seq,) in log.query(pages_known, (known,))])
+    firsts, relevances_now = array["first"][unlabelled], array["relevance_now"][unlabelled]
+    order = by_uncertainty(relevances_now, array.threshold, array.probability)[: 10 * limit]
+    chosen, others = list[Candidate](), list[Candidate]()
     hosts: Counter[str] = Counter()
-    for place in order[: 10 * limit].tolist():
-        visit = collection.log.visit(pages[place])
-        if any(are_near_duplicates(visit, other) for other in chosen):
-            continue
-        if hosts[host_or_node(visit)] >= MAX_PAGES_PER_HOST:
-            left.append(visit)
-            continue
-        hosts[host_or_node(visit)] += 1
-        chosen.append(visit)
-        if len(chosen) == limit:
-            break
-    return [Question(visit.node, visit.title, visit.relevance_now) for visit in [*chosen, *left][:limit]]
+    for page in _without_near_duplicates(log, firsts[order].tolist()):
+        place = page.host or page.url
+        (chosen if hosts[place] < MAX_PAGES_PER_HOST else others).append(page)
+        hosts[place] += 1
+    return [Question(page.url, page.title, page.relevance_now) for page in [*chosen, *others][:limit]]

@@ -1,6 +1,6 @@
 """Read access to a crawl's directory: pages in log order, and their archived content.
 
-Works while the crawl is running. Pages are streamed; only the `CrawlView` is held in memory.
+Works while the crawl is running. Pages are streamed; only a few numbers of each are held in memory.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Self
 
 import numpy as np
 
-from lycosa.collection.page_rows import PageFate
-from lycosa.collection.view import CrawlView
+from lycosa.collection.pages import PageArray
 from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
 from lycosa.spaces.mastodon import parse_node, read_document
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.page_state import PageState
 from lycosa.store.versions import Versions
 from lycosa.web.html import ParsedPage
 from lycosa.web.inflate import BadEncoding, inflate
@@ -27,6 +27,7 @@ from lycosa.web.parse_process import reparse_page
 from lycosa.web.urls import canonical
 
 MAX_BODY_BYTES = 10_000_000  # maximum size of a decompressed body, as during a crawl
+_STATE = "state, since, versions, revisits, last_seen, changed, moved_to"  # columns of `PageState`
 
 
 def check_threshold(threshold: float, probability: bool) -> None:
@@ -40,15 +41,12 @@ class CrawlDirectory:
     """Read access to the pages of a crawl and their text.
 
     A page is represented by its current version: the last visit that brought new content. Copies of other pages
-    (`visit.same_as`) are skipped unless `copies` is set. Thresholds apply to `visit.relevance_now`. A `view` that the
-    caller keeps up to date can be passed in.
+    (`visit.same_as`) are skipped unless `copies` is set. Thresholds apply to `visit.relevance_now`.
     """
 
-    def __init__(
-        self, path: Path, threshold: float | None = None, *, whole_text: bool = False, view: CrawlView | None = None
-    ) -> None:
+    def __init__(self, path: Path, threshold: float | None = None, *, whole_text: bool = False) -> None:
         self.path = path
-        self._view = view
+        self._pages_array: PageArray | None = None
         self.options = Directory.read_options(path)
         self.whole_text = whole_text or self.options.whole_text  # extract all text instead of the main part
         if not (path / NAME).exists():
@@ -75,9 +73,9 @@ class CrawlDirectory:
 
     def pages(self, *, at_least: float = 0.0, copies: bool = False) -> Iterator[tuple[int, Visit]]:
         """Yield number and visit of the current version of each page with at least this relevance, in log order."""
-        view = self.view()
-        chosen = view.current(copies=copies) & (view.column("relevance_now") >= at_least)
-        return self.visits(np.sort(view.column("seq")[chosen]).tolist())
+        array = self.pages_array()
+        chosen = (array.counted | copies) & (array["relevance_now"] >= at_least)
+        return self.visits(np.sort(array["seq"][chosen]).tolist())
 
     def visits(self, numbers: Sequence[int] | array[int]) -> Iterator[tuple[int, Visit]]:
         return self.log.visits_at(numbers, slice_size=500)
@@ -86,18 +84,19 @@ class CrawlDirectory:
         return (visit for _, visit in self.pages(at_least=self.threshold))
 
     def history(self, url: str) -> list[Visit]:
-        return list(self.log.visits("node = ?", given=(canonical(url) or url,)))
+        return list(self.log.visits("url = ?", given=(canonical(url) or url,)))
 
-    def fate(self, url: str) -> PageFate | None:
+    def state(self, url: str) -> PageState | None:
         """Return the current state of a page; None if the URL was never fetched as a page."""
-        return PageFate.of(self.history(url))
+        query = f"SELECT {_STATE} FROM page JOIN visit ON visit.seq = page.first WHERE url = ?"
+        found = next(self.log.query(query, (canonical(url) or url,)), None)
+        return PageState(*found) if found else None
 
-    def view(self) -> CrawlView:
-        """Return the view of the whole crawl, brought up to date; the first call reads the log."""
-        if self._view is None:
-            self._view = CrawlView(self.path, content=False)
-        self._view.catch_up()
-        return self._view
+    def pages_array(self, *further: str) -> PageArray:
+        """Return numbers of all pages, with further columns; they are read once."""
+        if self._pages_array is None or not self._pages_array.has(*further):
+            self._pages_array = PageArray.read(self.log, self.threshold, further)
+        return self._pages_array
 
     def exchange(self, visit: Visit) -> Exchange | None:
         """Return the archived response or None; the body of a revisit record is that of the original."""

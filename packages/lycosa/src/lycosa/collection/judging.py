@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.crawl_directory import CrawlDirectory, check_threshold
-from lycosa.collection.estimate import Estimate, by_uncertainty, estimate
+from lycosa.collection.estimate import Estimate, by_uncertainty, estimate, read_widths
+from lycosa.collection.pages import CrawlWords
 from lycosa.collection.tracing import spellings
-from lycosa.collection.view import CrawlView
 from lycosa.core.assessor import count_widths, is_waiting
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
@@ -34,7 +34,7 @@ from lycosa.judges.base import RELEVANCES, LabelledJudge, LanguageJudge, with_la
 from lycosa.judges.examples import learn_examples
 from lycosa.judges.factory import TOPIC_OPTIONS, fingerprint, judge_name, learning_key, make_judge
 from lycosa.store.directory import Directory, with_resolved_files
-from lycosa.store.log import PAGES, RELEVANCE_NOW, VERSIONS, SqliteLog, current_labels
+from lycosa.store.log import RELEVANCE_NOW, VERSIONS, SqliteLog, current_labels
 from lycosa.store.snapshots import About, Snapshots, code_digest
 from lycosa.strategies import STRATEGIES, TAXONOMY, WORDS
 from lycosa.text.vocabulary import Vocabulary
@@ -42,6 +42,7 @@ from lycosa.web.html import read_example_page
 from lycosa.web.inflate import source_of
 
 PAGES_PER_LIST = 10  # pages per list
+_COUNTED = "duplicate_of = '' AND seq IN (SELECT current FROM page)"  # SQL for versions that count
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ class _Rejudging:
     ) -> None:
         self.collection, self.log, self.options, self.now = collection, log, options, now
         self.new_events: list[Event] = []
-        rows = list(log.rows(f"seq, node, relevance, {RELEVANCE_NOW}, kind = 'page' AND same = ''", VERSIONS))
+        rows = list(log.rows(f"seq, url, relevance, {RELEVANCE_NOW}, {_COUNTED}", VERSIONS))
         previous = collection.options
         has_changed = any(getattr(options, name) != getattr(previous, name) for name in (*TOPIC_OPTIONS, "judge"))
         self.sample_of = 0
@@ -211,10 +212,9 @@ class _Rejudging:
         if self._learns():
             return self.before
         relevances_now = self.relevances.copy()
-        for update in self.log.events("kind = 'model_update'", "seq DESC LIMIT 1"):
-            assert isinstance(update, ModelUpdate)
-            relevances = update.data.get(RELEVANCES, ())
-            relevances_now[: len(relevances)] = relevances
+        update = self.log.last_model_update()
+        relevances = update.data.get(RELEVANCES, ()) if update is not None else ()
+        relevances_now[: len(relevances)] = relevances
         labels = current_labels(self.log)
         for place, node in enumerate(self.nodes):
             if node in labels:
@@ -274,7 +274,7 @@ class _Rejudging:
 
     def _fold(self, learner: Learner, name: str, reader: _ArchiveJudge | None, after: int) -> None:
         update: ModelUpdate | None = None
-        for event in self._sampled() if self.sample_of else self.log.events("seq > ?", given=(after,)):
+        for event in self._sampled() if self.sample_of else (event for _, event in self.log.events(after)):
             if isinstance(event, ModelUpdate):
                 update = event if event.judge == name else update
             elif isinstance(event, Visit):
@@ -291,10 +291,9 @@ class _Rejudging:
 
     def _sampled(self) -> Iterator[Event]:
         """Yield the events to learn from a sample: all words by number, seeds and labels, and the sampled visits."""
-        view = CrawlView(self.collection.path)
-        view.catch_up()
-        yield Visit("", "probe", "ok", 0, terms=Terms(new=view.words))
-        yield from self.log.events("kind IN ('seed', 'label')")
+        yield Visit("", "probe", "ok", 0, terms=Terms(new=CrawlWords(self.log).words))
+        yield from self.log.seeds()
+        yield from self.log.labels()
         for _, visit in self.collection.visits(self.seqs):
             visit.terms.new = []
             yield visit
@@ -327,7 +326,7 @@ class _Rejudging:
             counts = f"{len(self.relevances_now)} relevances for {len(is_counted)} pages"
             raise InputError("bad-judge", f"the judge returned {counts}: see lycosa.checks.check_judge")
         relevances_now = np.asarray(self.relevances_now, float)
-        pages = len(self.seqs) if self.sample_of else next(self.log.rows("COUNT(*)", PAGES))[0]
+        pages = len(self.seqs) if self.sample_of else next(self.log.query("SELECT COUNT(*) FROM page"))[0]
         before, after = self.before >= previous, relevances_now >= new_threshold
         gained, lost = np.flatnonzero(is_counted & after & ~before), np.flatnonzero(is_counted & before & ~after)
         counted = np.flatnonzero(is_counted)
@@ -339,7 +338,7 @@ class _Rejudging:
                 previous,
                 pages,
                 self.collection.probability,
-                self.collection.view().count_widths,
+                read_widths(self.log.count_widths()),
             ),
             estimate(relevances_now[is_counted], new_threshold, pages, self.probability, self.count_widths),
             previous,

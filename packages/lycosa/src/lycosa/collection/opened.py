@@ -45,7 +45,7 @@ class CollectedPage:
     simhash: str
     canonical: str  # canonical URL declared by the page
     same_as: str  # URL of the original if the page is a copy
-    depth: int  # number of links from the nearest seed
+    depth: int  # number of links from the nearest seed, when it was fetched
     parent: str  # page with the first link to this one
     anchor: str  # anchor text of that link
     opt_outs: str  # uses that the page or its site forbids, such as training

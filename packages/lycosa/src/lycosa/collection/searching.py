@@ -6,6 +6,7 @@ from the archive for the pages shown, so no text is stored twice.
 
 from __future__ import annotations
 
+import fcntl
 import math
 import os
 import sys
@@ -20,19 +21,15 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lycosa.collection import shelf
 from lycosa.collection.crawl_directory import CrawlDirectory, check_threshold
-from lycosa.collection.page_rows import PageFate
 from lycosa.collection.querying import Clause, Filters, Query, parse, sql_in, stem_prefix, word_forms
 from lycosa.collection.search_text import clean, fold, main_text, separate_words
 from lycosa.collection.snippets import Highlight, Snippet, snippet
-from lycosa.collection.tally import host_of
-from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit
 from lycosa.store.directory import is_running
-from lycosa.store.log import RELEVANCE_NOW, VERSIONS
+from lycosa.store.log import RELEVANCE_NOW, VERSIONS, host_of
 from lycosa.store.search import NAME, IndexDamaged, IndexedPage, SearchIndex, index_lock
 from lycosa.web.html import ParsedPage
 
@@ -206,7 +203,7 @@ class Search:
     def _search_hit(self, rank: int, page: RankedPage, marks: Sequence[Highlight], width: int) -> SearchHit:
         visit = self.collection.log.visit(page.seq)
         document, _ = self._read(visit)
-        fate = self.collection.fate(visit.node)
+        state = self.collection.state(visit.node)
         return SearchHit(
             rank,
             visit.node,
@@ -218,9 +215,9 @@ class Search:
             clean(visit.language),
             datetime.fromtimestamp(visit.started, UTC),
             visit.same_as,
-            _moment(fate.changed) if fate is not None else None,
-            fate.state if fate is not None else "stands",
-            _moment(fate.since) if fate is not None and fate.state != "stands" else None,
+            _moment(state.changed) if state is not None else None,
+            state.state if state is not None else "stands",
+            _moment(state.since) if state is not None and state.state != "stands" else None,
         )
 
     def _read(self, visit: Visit) -> tuple[ParsedPage, bool]:
@@ -274,8 +271,8 @@ class Search:
         return not last or mark == self._event_digest(last)
 
     def _event_digest(self, seq: int) -> str:
-        bodies = self.collection.log.rows("body", "seq = ?", given=(seq,))
-        return "".join(xxhash.xxh3_64_hexdigest(body) for (body,) in bodies)
+        found = next(self.collection.log.rows("url, digest, started", "seq = ?", given=(seq,)), None)
+        return "" if found is None else xxhash.xxh3_64_hexdigest(repr(found).encode("utf-8", "surrogatepass"))
 
     def _extend(self, index: SearchIndex, deadline: float | None) -> bool:
         """Index the new events until the deadline; return True if all were indexed."""
@@ -304,7 +301,7 @@ class Search:
         # indexed twice; the later version replaces the earlier one.
         for start in range(after, end, EVENTS_PER_QUERY):
             last = min(end, start + EVENTS_PER_QUERY)
-            newest = f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY node"
+            newest = f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY url"
             versions = self.collection.log.rows("MAX(seq)", newest, "1", (start, last))
             for seq, visit in self.collection.visits([seq for (seq,) in versions]):
                 if visit.status != 304:  # unchanged since the last visit
@@ -320,17 +317,15 @@ class Search:
             host=host_of(visit.node),
             language=visit.language,
             fetched=visit.started,
-            changed=self._changed(seq, visit),
+            changed=self._changed(visit),
             relevance=visit.relevance_now,
             copy=bool(visit.same_as),
             unread=not readable,
         )
 
-    def _changed(self, seq: int, visit: Visit) -> float:
-        if visit.kind != "revisit":
-            return 0.0
-        fate = PageFate.of(self.collection.log.visits("node = ? AND seq <= ?", given=(visit.node, seq)))
-        return fate.changed if fate is not None else 0.0
+    def _changed(self, visit: Visit) -> float:
+        state = self.collection.state(visit.node) if visit.kind == "revisit" else None
+        return state.changed if state is not None else 0.0
 
 
 def _moment(at: float) -> datetime | None:
@@ -458,26 +453,18 @@ class IndexRanking:
         return [RankedPage(pages["seq"].item(at), page_weights.item(at)) for at in order]
 
 
-# Indexes of a crawl: the view (shelf.py) and the search index. Readers update them on demand, which takes minutes for a
-# large crawl, so a follower of the running crawl (crawling/crawl_files.py) and `lycosa check` update them in advance, a
-# few seconds at a time.
+# Searches update the index on demand, which takes minutes for a large crawl. A follower of the running crawl
+# (crawling/crawl_files.py) and `lycosa check` therefore update it in advance, a few seconds at a time.
 
 MAX_STEP_SECONDS = 4.0  # maximum time of indexing before the lock is released
-FOLLOWER = "follower"  # name of the lock of the process that keeps the indexes up to date
+FOLLOWER_LOCK = "follower.lock"  # lock of the process that keeps the index up to date
 POLL_SECONDS = 5.0  # interval of checking whether a crawl is running
 
 
-def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
-    """Update the view and the search index; return the sequence number they cover."""
-    view = CrawlView(directory)
-    with CrawlDirectory(directory, view=view) as collection:
-        end = collection.log.end()
-        while view._step():
-            progress("reading the log", view.seq, end)
-        if view.seq - view.cached_seq >= shelf.MIN_NEW_EVENTS:
-            view.save_cache()
+def index(directory: Path, progress: ProgressCallback = no_progress) -> None:
+    """Update the search index."""
+    with CrawlDirectory(directory) as collection:
         index_words(collection, progress)
-    return view.seq
 
 
 def index_words(collection: CrawlDirectory, progress: ProgressCallback = no_progress) -> None:
@@ -492,9 +479,11 @@ def index_words(collection: CrawlDirectory, progress: ProgressCallback = no_prog
 
 
 def follow(directory: Path, sleep: Callable[[float], None] = time.sleep) -> bool:
-    """Keep the indexes up to date until the crawl ends; return False if another process does so already."""
-    with shelf.try_lock(directory, FOLLOWER) as is_locked:
-        if not is_locked:
+    """Keep the index up to date until the crawl ends; return False if another process does so already."""
+    with open(directory / FOLLOWER_LOCK, "a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
             return False
         running = True
         while running:

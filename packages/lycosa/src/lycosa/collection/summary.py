@@ -9,34 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lycosa.collection import counts
 from lycosa.collection.best import Question, best_pages, questions
+from lycosa.collection.counts import Outcome, RevisitCounts
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import Estimate, describe_threshold
-from lycosa.core.types import START_RELEVANCE, Held, Seed, Setting
+from lycosa.core.types import START_RELEVANCE, Held
+from lycosa.store import codec
 from lycosa.store.directory import is_running
-from lycosa.store.log import VISITS
+from lycosa.store.log import PAGES
 from lycosa.text.tokens import stems
-
-
-@dataclass
-class RevisitCounts:
-    """Numbers of revisits by outcome; revisits do not count for the harvest."""
-
-    count: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter)  # unchanged, ok (new version), gone, ...
-    changes: Counter[str] = field(default_factory=Counter)  # changed, cosmetic, vanished, moved, returned
-    last: float = 0.0
-    reasons: dict[str, str] = field(default_factory=dict)  # message of the last failure, by outcome
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "count": self.count,
-            "last": self.last,
-            "outcomes": dict(self.outcomes.most_common()),
-            "changes": dict(self.changes.most_common()),
-            "reasons": self.reasons,
-        }
 
 
 @dataclass
@@ -58,16 +42,20 @@ class SeedRoles:
 
 
 def seed_roles(collection: CrawlDirectory) -> SeedRoles:
-    roles, view = SeedRoles(), collection.view()
-    if not view.probability:
+    """Return the roles of the seeds; an example may also be the target of a seed's redirect."""
+    array, roles, example = collection.pages_array(), SeedRoles(), float(np.float32(START_RELEVANCE))
+    if not array.probability:
         return roles
-    relevances = view.column("first_relevance")[view.column("crawled")]
-    roles.examples = int(np.count_nonzero(relevances == np.float32(START_RELEVANCE)))  # seeds or what they redirect to
-    for seed in collection.log.events("kind = 'seed'"):
-        assert isinstance(seed, Seed)
-        if (page := view.page(seed.node)) is not None and page.relevance != np.float32(START_RELEVANCE):
-            roles.examples += page.relevance == 1.0  # labelled yes
-            roles.portals += [seed.node] * (page.relevance != 1.0)
+    roles.examples = int(np.count_nonzero(array["relevance_now"] == example))
+    query = """
+        SELECT seed.url, relevance_now FROM seed JOIN visit ON visit.url = seed.url
+        JOIN page ON page.first = visit.seq JOIN score ON score.seq = page.current ORDER BY seed.seq
+    """
+    for url, relevance in collection.log.query(query):
+        if relevance == 1.0:  # labelled as relevant
+            roles.examples += 1
+        elif relevance != example:
+            roles.portals.append(url)
     return roles
 
 
@@ -79,6 +67,7 @@ class Figures:
     running: bool = False
     pages: int = 0
     estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
+    pages_by_host: Counter[str] = field(default_factory=Counter)
     sites: int = 0  # number of hosts with a relevant page
     # Pages whose labels would help the judge most, if it returns probabilities.
     unsure: list[Question] = field(default_factory=list)
@@ -100,13 +89,15 @@ class Figures:
 
     def read(self, collection: CrawlDirectory, max_questions: int) -> None:
         """Read the statistics, and up to `max_questions` pages to suggest for labelling."""
-        view, last, end = collection.view(), collection.log.last(), collection.log.setting("end", {})
+        log, array, end = collection.log, collection.pages_array(), collection.log.setting("end", {})
         self.threshold, self.running = collection.threshold, is_running(collection.path)
-        self.pages = int(view.column("crawled").sum())
-        self.estimate, self.sites = view.estimate(self.threshold), view.sites(self.threshold)
-        self.unsure = [] if self.estimate.is_exact else questions(collection, max_questions)
+        self.pages, self.estimate = len(array), array.estimate
+        by_host = counts.pages_by_host(log, self.threshold)
+        self.pages_by_host = Counter({host: pages for host, pages, _ in by_host})
+        self.sites = sum(relevant > 0 for host, _, relevant in by_host if host)
+        self.unsure = [] if self.estimate.is_exact or not max_questions else questions(collection, max_questions)
         self.seeds, self.warning = seed_roles(collection), weak_topic_warning(collection, self.pages)
-        self.ended = isinstance(last, Setting) and last.key == "end"
+        self.ended = log.has_ended()
         self.ending = str(end.get("reason", "")) if self.ended else ""
         self.held, self.groups = int(end.get("held", 0)), [Held(**group) for group in end.get("groups", ())]
 
@@ -116,12 +107,9 @@ class Summary(Figures):
     """Data of `lycosa show`."""
 
     spent: Counter[str] = field(default_factory=Counter)  # number of requests by purpose
-    is_relevant: list[bool] = field(default_factory=list)  # for each page, in log order
+    relevant_pages: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))  # mask, in crawl order
     best: list[dict[str, Any]] = field(default_factory=list)
-    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
-    # Message of the last failure, by kind and outcome.
-    reasons: dict[tuple[str, str], str] = field(default_factory=dict)
-    hosts: Counter[str] = field(default_factory=Counter)
+    outcomes: list[Outcome] = field(default_factory=list)  # of requests other than revisits, most frequent first
     revisits: RevisitCounts = field(default_factory=RevisitCounts)
 
     @property
@@ -152,11 +140,8 @@ class Summary(Figures):
             "ending": self.ending,
             "held": self.held,
             "groups": [asdict(group) for group in self.groups],
-            "outcomes": [
-                {"kind": kind, "outcome": outcome, "count": count, "last": self.reasons.get((kind, outcome), "")}
-                for (kind, outcome), count in self.outcomes.most_common()
-            ],
-            "hosts": [{"host": host, "pages": count} for host, count in self.hosts.most_common()],
+            "outcomes": [asdict(outcome) for outcome in self.outcomes],
+            "hosts": [{"host": host, "pages": count} for host, count in self.pages_by_host.most_common()],
             "best": self.best,
             "revisits": self.revisits.as_dict() if self.revisits.count else None,
             "unsure": [question.as_dict() for question in self.unsure],
@@ -165,42 +150,36 @@ class Summary(Figures):
             "curve": self._curve(),
         }
 
+    def harvest_rates(self, parts: int) -> list[float]:
+        """Return the share of relevant pages in each of several equal parts of the crawl."""
+        return [part.mean() if len(part) else 0.0 for part in np.array_split(self.relevant_pages, parts)]
+
     def _curve(self) -> list[dict[str, int]]:
-        step = max(1, len(self.is_relevant) // 100)
-        points, relevant = [], 0
-        for number, counts in enumerate(self.is_relevant, 1):
-            relevant += counts
-            if number % step == 0 or number == len(self.is_relevant):
-                points.append({"pages": number, "relevant": relevant})
-        return points
+        count = len(self.relevant_pages)
+        step, found = max(1, count // 100), np.cumsum(self.relevant_pages)
+        points = dict.fromkeys([*range(step, count + 1, step), *[count][:count]])
+        return [{"pages": pages, "relevant": int(found[pages - 1])} for pages in points]
 
 
 def summarise(directory: Path, best: int = 10, threshold: float | None = None) -> Summary:
     """Return the summary of a crawl; `threshold` overrides the crawl's own."""
     summary = Summary()
-    with CrawlDirectory(directory, threshold) as collection:
+    with CrawlDirectory(directory, threshold) as collection, collection.log.batch():  # a single state of the log
+        log = collection.log
+        log.check()  # damaged visits would be miscounted
         summary.read(collection, 5)
         if not summary.ended:  # the held links of an earlier run are outdated
             summary.held, summary.groups = 0, []
-        _count(collection, summary)
+        summary.relevant_pages = collection.pages_array().relevant
+        visits = counts.visits(log)
+        summary.spent, summary.revisits = visits.spent, visits.revisits
+        outcomes = [outcome for outcome in visits.outcomes if outcome.kind != "revisit"]
+        summary.outcomes = sorted(outcomes, key=lambda outcome: -outcome.count)
         summary.best = [
-            {"url": visit.node, "relevance": round(visit.relevance_now, 4), "title": visit.title}
-            for _, visit in best_pages(collection, best)
+            {"url": page.url, "relevance": round(page.relevance_now, 4), "title": page.title}
+            for page in best_pages(collection, best)
         ]
     return summary
-
-
-def _count(collection: CrawlDirectory, summary: Summary) -> None:
-    view, revisits = collection.view(), summary.revisits
-    tally = view.tally
-    summary.is_relevant = view.relevant(summary.threshold)[view.column("crawled")].tolist()
-    summary.hosts = Counter({host.name: host.pages for host in view.hosts() if host.pages})
-    summary.spent = Counter(tally.spent)
-    summary.outcomes = Counter({key: count for key, count in tally.kinds.items() if key[0] != "revisit"})
-    summary.reasons = {key: complaint for key, complaint in tally.last_complaint.items() if key[0] != "revisit"}
-    revisits.outcomes = Counter({outcome: count for (kind, outcome), count in tally.kinds.items() if kind == "revisit"})
-    revisits.reasons = {outcome: why for (kind, outcome), why in tally.last_complaint.items() if kind == "revisit"}
-    revisits.count, revisits.last, revisits.changes = tally.revisits.count, tally.revisits.last, tally.revisits.changes
 
 
 MIN_TOPIC_WORDS = 3  # words of the topic that a page must contain if the topic has more words
@@ -217,15 +196,17 @@ def weak_topic_warning(collection: CrawlDirectory, pages: int) -> str:
     if not wanted:
         return ""
     needed = min(len(wanted), MIN_TOPIC_WORDS)
-    first_number, looked_at, matching = 0, 0, 0
-    numbers: set[int] = set()
-    for visit in collection.log.visits(VISITS):
-        numbers.update(first_number + place for place, stem in enumerate(visit.terms.new) if stem in wanted)
-        first_number += len(visit.terms.new)
-        if visit.is_page:
+    known, looked_at, matching = 0, 0, 0
+    numbers: list[int] = []
+    query = f"SELECT terms, {PAGES} FROM content JOIN visit USING (seq) WHERE terms NOT NULL ORDER BY seq"
+    for blob, is_page in collection.log.query(query):
+        terms = collection.log.decoded(codec.unpack_terms, blob)
+        numbers += [known + place for place, stem in enumerate(terms.new) if stem in wanted]
+        known += len(terms.new)
+        if is_page:
             looked_at += 1
-            matching += len(numbers.intersection(visit.terms.ids.tolist())) >= needed
-            if looked_at == 1_000:  # takes about a second
+            matching += int(np.isin(numbers, terms.ids).sum()) >= needed
+            if looked_at == 1_000:  # takes about 0.1 s
                 break
     return describe_weakness(matching, looked_at, len(wanted))
 

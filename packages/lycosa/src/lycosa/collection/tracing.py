@@ -22,7 +22,7 @@ def visits_of(collection: CrawlDirectory, typed: str) -> list[Visit]:
     """Return all visits of a URL in order; it is looked up as typed, in canonical form, and with a scheme added."""
     typed = typed.encode("utf-8", "replace").decode()
     for node in spellings(typed):
-        if visits := list(collection.log.visits("node = ?", given=(node,))):
+        if visits := list(collection.log.visits("url = ?", given=(node,))):
             return visits
     raise InputError("unknown-page", _unknown_message(collection, typed))
 
@@ -38,11 +38,6 @@ def spellings(typed: str) -> list[str]:
 def _unknown_message(collection: CrawlDirectory, typed: str) -> str:
     message = f"{typed} was not visited in {collection.path}"
     candidates = spellings(typed)
-    view = collection.view()
-    origins = (view.origin(collection.log, node) for node in candidates)
-    origin = next((origin for origin in origins if origin.kind), None)
-    if origin is not None and origin.parent:
-        message += f"; {origin.parent} links to it"
     suggestions = _similar_urls(collection, candidates)
     if suggestions:
         return f"{message}; similar visited URLs: " + ", ".join(suggestions)
@@ -54,15 +49,13 @@ def _similar_urls(collection: CrawlDirectory, candidates: Iterable[str]) -> list
     if not node:
         return []
     base = urls.origin(node)
-    nodes = [
-        visited
-        for (visited,) in collection.log.rows(
-            "DISTINCT node",
-            "node >= ? AND node < ? AND kind IN ('page', 'redirect', 'revisit', 'sitemap')",
-            f"node LIMIT {MAX_COMPARED_URLS}",
-            (base + "/", base + "0"),  # "0" follows "/" in ASCII, so this is the range of all URLs of the origin
-        )
-    ]
+    visited = collection.log.rows(
+        "DISTINCT url",
+        "url >= ? AND url < ? AND kind IN ('page', 'redirect', 'revisit', 'sitemap')",
+        f"url LIMIT {MAX_COMPARED_URLS}",
+        (base + "/", base + "0"),  # "0" follows "/" in ASCII, so this is the range of all URLs of the origin
+    )
+    nodes = [url for (url,) in visited]
     return difflib.get_close_matches(node, nodes, MAX_SUGGESTIONS, 0.5) or nodes[:MAX_SUGGESTIONS]
 
 

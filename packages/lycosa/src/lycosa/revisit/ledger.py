@@ -20,7 +20,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import clip, visible
 from lycosa.revisit.change import KINDS, Change, ChangeType, change_of
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import RELEVANCE_NOW, SqliteLog
 from lycosa.web.urls import compile_patterns, host, parse_host
 
 WHATS: tuple[str, ...] = get_args(ChangeType)
@@ -117,7 +117,6 @@ def changes(
     last = end(log) if upto is None else upto
     order = "seq DESC" if newest_first else "seq"
     for seq, visit in log.numbered(where, order, (first, last)):
-        assert isinstance(visit, Visit)
         change = change_of(visit)
         if change is None or not since <= visit.started < until:
             continue
@@ -128,12 +127,10 @@ def changes(
 
 def _logged_change(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -> LoggedChange:
     """Return a change with data of the previous version, because a vanished page has no title of its own."""
-    before = next(log.events(f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (visit.node, seq)), None)
-    title, was = visit.title, 0.0
-    if isinstance(before, Visit):
-        was = before.relevance_now
-        if change.what in ("vanished", "moved") or not title:
-            title = before.title
+    where = f"url = ? AND seq < ? AND {VERSIONS}"
+    earlier = log.rows(f"title, {RELEVANCE_NOW}", where, "seq DESC LIMIT 1", (visit.node, seq))
+    title_before, was = next(earlier, ("", 0.0))
+    title = title_before if change.what in ("vanished", "moved") or not visit.title else visit.title
     # The id includes the change, because copies of a crawl that continue separately must have distinct ids.
     urn = uuid5(crawl, f"{seq} {visit.started!r} {visit.node!a}").urn
     return LoggedChange(seq, urn, visit.node, visit.started, title, visit.relevance_now, change, was, visit.follows)
@@ -141,13 +138,14 @@ def _logged_change(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: 
 
 def identity(log: SqliteLog) -> UUID:
     """Return an id of the crawl that survives moving its directory: a hash of its first event, including the time."""
-    first = next(log.rows("kind, node, body", order="seq LIMIT 1"), ("", "", b""))
+    first = next(log.query("SELECT url, at FROM seed ORDER BY seq LIMIT 1"), None)
+    first = first or next(log.query("SELECT name, value, at FROM setting ORDER BY seq LIMIT 1"), ())
     digest = hashlib.sha256(repr(first).encode("utf-8", "backslashreplace")).digest()
     return UUID(bytes=digest[:16], version=5)
 
 
 def end(log: SqliteLog) -> int:
-    return next((int(row[0]) for row in log.rows("seq", order="seq DESC LIMIT 1")), 0)
+    return log.end()
 
 
 def beginning(log: SqliteLog, since: float) -> int:
@@ -160,8 +158,8 @@ def beginning(log: SqliteLog, since: float) -> int:
         return low
     while low < high:
         middle = (low + high) // 2
-        visit = next(log.numbered(f"{VISITS_WITH_CHANGES} AND seq >= ?", "seq LIMIT 1", (middle,)), None)
-        if visit is not None and isinstance(visit[1], Visit) and visit[1].started < since - SLACK:
+        visit = next(log.rows("seq, started", f"{VISITS_WITH_CHANGES} AND seq >= ?", "seq LIMIT 1", (middle,)), None)
+        if visit is not None and visit[1] < since - SLACK:
             low = visit[0] + 1
         else:
             high = middle
@@ -169,34 +167,23 @@ def beginning(log: SqliteLog, since: float) -> int:
 
 
 def refreshed_from(log: SqliteLog) -> int:
-    """Return a sequence number up to which no event is a change: before it no page was revisited.
-
-    Found without decoding events: the first run that revisits pages records it; older logs start it with the last
-    threshold before the first revisit.
-    """
-    where = "kind = 'setting' AND node = ?"
-    runs = [seq for name in (REFRESH_SETTING, "watched") for (seq,) in log.rows("seq", where, "seq LIMIT 1", (name,))]
-    again = [seq for (seq,) in log.rows("seq", "kind = 'revisit' OR outcome = 'unchanged'", "seq LIMIT 1")]
-    looked = min([*runs, *again], default=end(log))
-    if looked in again:
-        began = log.rows("seq", f"{where} AND seq < ?", "seq DESC LIMIT 1", ("threshold", looked))
-        return next((int(seq) for (seq,) in began), 0)
-    return looked
+    """Return a sequence number up to which no event is a change: before it no page was revisited."""
+    first = f"SELECT MIN(seq) FROM setting WHERE name IN ('{REFRESH_SETTING}', 'watched')"
+    (began,) = next(log.query(first))
+    return int(began or end(log))
 
 
 def count_unchanged_visits(log: SqliteLog, *, after: int = 0, upto: int | None = None, since: float = 0.0) -> int:
     first = max(after, beginning(log, since) - 1)
     where = f"{VISITS_WITH_CHANGES} AND outcome = 'unchanged' AND seq > ? AND seq <= ?"
-    given = (first, end(log) if upto is None else upto)
-    if not since:
-        return int(next(log.rows("COUNT(*)", where, given=given))[0])
-    return sum(isinstance(visit, Visit) and visit.started >= since for visit in log.events(where, given=given))
+    given = (first, end(log) if upto is None else upto, since)
+    return int(next(log.rows("COUNT(*)", f"{where} AND started >= ?", given=given))[0])
 
 
 def last_visit_time(log: SqliteLog) -> tuple[float, bool]:
-    again = next(log.events("kind = 'revisit'", "seq DESC LIMIT 1"), None)
-    last = next(log.events(VISITS_WITH_CHANGES, "seq DESC LIMIT 1"), None)
-    return (last.started if isinstance(last, Visit) else 0.0), again is not None
+    (again,) = next(log.rows("COUNT(*)", "kind = 'revisit'"))
+    (last,) = next(log.rows("started", VISITS_WITH_CHANGES, "seq DESC LIMIT 1"), (0.0,))
+    return last, again > 0
 
 
 Excerpt: TypeAlias = Callable[[LoggedChange], str]  # returns a few added and removed words, or an empty string

@@ -126,7 +126,7 @@ def test_choose_format_uses_form_or_file_name(form: str, out: str, expected: str
 
 
 @pytest.mark.parametrize(
-    "name", ["log.sqlite", "log.sqlite-wal", "crawl.toml", "archive/lycosa-00001.warc.gz", "archive/x.warc.gz", "."]
+    "name", ["crawl.sqlite", "crawl.sqlite-wal", "crawl.toml", "archive/lycosa-00001.warc.gz", "archive/x.warc.gz", "."]
 )
 def test_export_protects_crawl_files(tmp_path: Path, name: str) -> None:
     directory = many(tmp_path / "crawl", 3)

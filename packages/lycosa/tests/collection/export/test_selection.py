@@ -22,7 +22,8 @@ def test_selection_counts_and_filters(crawl: Path) -> None:
     with CrawlDirectory(crawl) as collection:
         assert (2, 2) == ((chosen := Selection(collection)).total, chosen.archived)
         assert 3 == Selection(collection, everything=True).total
-        assert ["http://a.test/1"] == Selection(collection, everything=True, only="http://a.test/1").names()
+        (only,) = Selection(collection, everything=True, only="http://a.test/1").pages()
+        assert "http://a.test/1" == only[1].node
 
 
 def test_selection_contains_selected_events_only(crawl: Path) -> None:

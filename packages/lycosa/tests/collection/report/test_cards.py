@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from lycosa.collection.crawl_directory import CrawlDirectory
+from lycosa.collection.pages import select_pages
 from lycosa.collection.report.cards import PAGES_AT_ENDS, Cards, pattern_highlights, topic_highlights
 from lycosa.collection.report.figures import Card, PathBranch
 from lycosa.core.options import Options
@@ -18,15 +18,15 @@ from synthetic_report import page, redirect, write
 
 
 @contextmanager
-def cards_of(path: Path, *events: Event) -> Iterator[tuple[Cards, dict[str, int]]]:
-    """Return the cards of a log, and a mapping from names to vertices."""
+def cards_of(path: Path, *events: Event) -> Iterator[tuple[Cards, dict[str, Card]]]:
+    """Return the builder of a log's cards, and the cards of its pages by name."""
     with CrawlDirectory(write(path / "crawl", events)) as collection:
-        view = collection.view()
-        yield Cards(collection, view.breadth_first()[1]), {node: vertex for vertex, node in enumerate(view.nodes)}
+        cards = Cards(collection)
+        yield cards, {page.url: cards.card(page) for page in select_pages(collection.log)}
 
 
 def why(card: Card) -> tuple[object, ...]:
-    return card.origin, card.parent, card.anchor, card.redirected
+    return card.origin, card.parent, card.anchor
 
 
 def test_card_shows_origin(tmp_path: Path) -> None:
@@ -44,30 +44,28 @@ def test_card_shows_origin(tmp_path: Path) -> None:
         sitemap,
         page("m"),
         page("x"),
-    ) as (cards, number):
-        assert ("seed", "", "", False) == why(cards.card(number["a"]))
-        assert ("seed", "", "", True) == why(cards.card(number["t"]))
-        assert ("link", "a", "to b", False) == why(cards.card(number["b"]))
-        assert ("link", "a", "to r", True) == why(cards.card(number["c"]))
-        assert ("sitemap", "map", "", False) == why(cards.card(number["m"]))
-        assert ("unknown", "", "", False) == why(cards.card(number["x"]))
-        assert "start" == cards.card(number["map"]).origin
-        assert (1, 2, 3, 4) == tuple(cards.card(number[name]).number for name in ("a", "t", "b", "c"))
-        assert 1 == cards.card(number["b"]).parent_number
+    ) as (cards, card):
+        assert ("seed", "", "") == why(card["a"])
+        assert ("seed", "", "") == why(card["t"])
+        assert ("link", "a", "to b") == why(card["b"])
+        assert ("link", "a", "to r") == why(card["c"])
+        assert ("sitemap", "map", "") == why(card["m"])
+        assert ("unknown", "", "") == why(card["x"])
+        assert "start" == cards.tree(["m"])[0].steps[0].card.origin
+        assert (1, 2, 3, 4) == tuple(card[name].number for name in ("a", "t", "b", "c"))
+        assert 1 == card["b"].parent_number
 
 
-def test_card_shows_best_link(tmp_path: Path) -> None:
-    links = Links.to("b", "b", "b", anchors=["here", "coral", ""])
-    links.link_relevances = np.array([0.1, 0.9, 0.2], np.float32)
-    with cards_of(tmp_path, Seed("a"), page("a", links=links), page("b")) as (cards, number):
-        assert "coral" == cards.card(number["b"]).anchor
+def test_card_shows_first_link_with_text(tmp_path: Path) -> None:
+    links = Links.to("b", "b", "b", anchors=["", "coral", "here"])
+    with cards_of(tmp_path, Seed("a"), page("a", links=links), page("b")) as (_, card):
+        assert "coral" == card["b"].anchor
 
 
 def test_card_clips_titles_and_anchors(tmp_path: Path) -> None:
     links = Links.to("b", anchors=["y" * 10_000])
-    with cards_of(tmp_path, Seed("a"), page("a", links=links, title="x" * 10_000), page("b")) as (cards, number):
-        card = cards.card(number["b"])
-        assert (300, 300) == (len(card.parent_title), len(card.anchor))
+    with cards_of(tmp_path, Seed("a"), page("a", links=links, title="x" * 10_000), page("b")) as (_, card):
+        assert (500, 500) == (len(card["b"].parent_title), len(card["b"].anchor))
 
 
 def names(branch: PathBranch) -> list[object]:
@@ -89,8 +87,8 @@ def test_tree_merges_paths(tmp_path: Path) -> None:
         page("e", 0.9),
         page("f", 0.9),
         page("z", 0.9),
-    ) as (cards, number):
-        tree = cards.tree([number[name] for name in ("e", "c", "f", "z")])
+    ) as (cards, _):
+        tree = cards.tree(["e", "c", "f", "z"])
         assert [["a", "b", [["d", "e"], ["c", "f"]]], ["z"]] == [names(branch) for branch in tree]
         assert [1, 2, 3] == [step.rank for fork in tree[0].branches for step in fork.steps if step.rank]
         assert [3, 1] == [branch.relevant for branch in tree]
@@ -98,8 +96,8 @@ def test_tree_merges_paths(tmp_path: Path) -> None:
 
 def test_tree_shortens_long_paths(tmp_path: Path) -> None:
     chain = [page(f"n{i}", to=[f"n{i + 1}"]) for i in range(100)]
-    with cards_of(tmp_path, Seed("n0"), *chain, page("n100", 0.9)) as (cards, number):
-        (branch,) = cards.tree([number["n100"]])
+    with cards_of(tmp_path, Seed("n0"), *chain, page("n100", 0.9)) as (cards, _):
+        (branch,) = cards.tree(["n100"])
         assert 2 * PAGES_AT_ENDS + 1 == len(branch.steps)
         assert 100 - 2 * PAGES_AT_ENDS == sum(step.left_out for step in branch.steps)
         stretches = [[step.card.node for step in stretch] for stretch in branch.stretches]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.collection.report.figures import BINS, POINTS, harvest_chart, pages_over_time, relevance_histogram
+from lycosa.collection.report.figures import BINS, harvest_chart, pages_over_time, relevance_histogram
 from lycosa.drawing.figure import Histogram
 
 
@@ -22,33 +22,33 @@ def counts(chart: Histogram, kind: str) -> Any:
 
 
 def test_harvest_chart_counts_relevant_pages() -> None:
-    found = harvest_chart(flags("x-xx"), flags("--xx"))
+    found = harvest_chart(flags("x-xx"), np.array([1, 0, 0, 2]))
     assert found is not None
-    crawl, breadth, _ = found.figure.curves
-    assert [0, 1, 2, 3, 4] == crawl.x == breadth.x
+    crawl, by_depth, _ = found.figure.curves
+    assert [0, 1, 2, 3, 4] == crawl.x == by_depth.x
     assert [0, 1, 1, 2, 3] == crawl.y
-    assert [0, 0, 0, 1, 2] == breadth.y
+    assert [0, 0, 1, 2, 3] == by_depth.y
     assert (1, 1, 0) == found.quarter
 
 
 def test_harvest_chart_marks_half_of_relevant_pages() -> None:
-    found = harvest_chart(flags("xx--x-"), flags("---xxx"))
+    found = harvest_chart(flags("xx--x-"), np.array([2, 2, 1, 1, 2, 0]))
     assert found is not None
-    assert (2, 5) == (found.half, found.half_breadth)
+    assert (2, 5) == (found.half, found.half_by_depth)
 
 
 def test_harvest_chart_is_sampled() -> None:
     hits = np.ones(1_000_003, np.bool_)
-    found = harvest_chart(hits, hits)
+    found = harvest_chart(hits, np.zeros(len(hits)))
     assert found is not None
     crawl = found.figure.curves[0]
-    assert POINTS + 1 == len(crawl.x)
+    assert 400 == len(crawl.x)
     assert (1_000_003, 1_000_003) == (crawl.x[-1], crawl.y[-1])
 
 
 def test_harvest_chart_without_pages_is_empty() -> None:
-    assert harvest_chart(flags(""), flags("")) is None
-    flat = harvest_chart(flags("--"), flags("--"))
+    assert harvest_chart(flags(""), np.zeros(0)) is None
+    flat = harvest_chart(flags("--"), np.zeros(2))
     assert flat is not None
     assert [0, 0, 0] == flat.figure.curves[0].y
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report import MAX_BEST, MAX_CARDS, MAX_HOSTS, ReportFigures, gather, render
+from lycosa.collection.summary import Figures
 from lycosa.core.types import Event, Held, Label, Seed, Setting, Visit
 from lycosa.store.log import NAME, Lock, SqliteLog
 from synthetic_report import large, page, redirect, write
@@ -56,8 +58,8 @@ def test_gather_draws_harvest_curves(tmp_path: Path) -> None:
     )
     assert report.curve is not None
     curves = report.curve.figure.curves
-    assert [[0, 0, 1, 2, 2, 2], [0, 0, 0, 0, 1, 2]] == [curve.y for curve in curves[:2]]
-    assert (2, 4) == (report.curve.half, report.curve.half_breadth)
+    assert [[0, 0, 1, 2, 2, 2], [0, 0, 1, 1, 1, 2]] == [curve.y for curve in curves[:2]]
+    assert (2, 2) == (report.curve.half, report.curve.half_by_depth)
 
 
 def test_gather_ranks_best_pages(tmp_path: Path) -> None:
@@ -73,10 +75,9 @@ def test_gather_ranks_best_pages(tmp_path: Path) -> None:
     )
     assert ["b", "c", "a"] == [card.node for card in report.best]
     best = report.best[0]
-    assert ("a", "to r", True, 1, 2, 0.25) == (
+    assert ("a", "to r", 1, 2, 0.25) == (
         best.parent,
         best.anchor,
-        best.redirected,
         best.depth,
         best.number,
         best.priority,
@@ -128,12 +129,14 @@ def test_report_with_missing_archive_files_has_no_excerpts(tmp_path: Path) -> No
 def test_report_ignores_events_after_its_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "crawl", [Seed(f"{A}/"), page(f"{A}/", 0.9)])
     lock = Lock(path)
+
+    def read(figures: ReportFigures, collection: CrawlDirectory, max_questions: int) -> None:
+        Figures.read(figures, collection, max_questions)
+        with closing(SqliteLog(path / NAME)) as writer:
+            writer.append(page(f"{A}/late", 0.9))
+
+    monkeypatch.setattr(ReportFigures, "read", read)
     with CrawlDirectory(path) as collection:
-        view = collection.view()
-        monkeypatch.setattr(collection, "view", lambda: view)
-        writer = SqliteLog(path / NAME)
-        writer.append(page(f"{A}/late", 0.9))
-        writer.close()
         report = gather(collection)
     lock.release()
     assert (1, 1, True) == (report.pages, sum(host.pages for host in report.hosts), report.running)

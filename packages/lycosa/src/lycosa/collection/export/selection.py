@@ -3,22 +3,23 @@
 The current version decides whether a page is selected; with `versions`, its earlier versions follow.
 
 The log may grow while it is read. The export covers the events present at the start; they are read in slices, so that a
-running crawl is never blocked for long. Memory: the crawl's view, one page at a time, and eight bytes per page.
+running crawl is never blocked for long. Memory: one page at a time, and some dozens of bytes per page.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.page_rows import PageFate
+from lycosa.collection.pages import PageRow, page_at
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit
@@ -28,6 +29,12 @@ from lycosa.web.optouts import CHOICES, respected
 
 # SQL condition for events that confirmed or changed the content of a page
 CONTENT_EVENTS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
+_HAS_OPT_OUTS = "data LIKE '%\"opt_outs\":%'"
+# Events of pages with the number of the page's first visit; {1} is the column with the page's URL, {2} another one
+_EVENTS = """
+    SELECT event.seq, page.first, {2} FROM (SELECT * FROM visit WHERE {0} AND seq <= ?) AS event
+    JOIN visit AS known ON known.url = event.{1} JOIN page ON page.first = known.seq ORDER BY event.seq
+"""
 
 
 @dataclass(slots=True)
@@ -51,29 +58,29 @@ class Selection:
         progress: ProgressCallback = no_progress,
     ) -> None:
         self.collection = collection
-        self.everything = everything
         self.log = collection.log
         self._progress = progress
-        self.parent = lru_cache(maxsize=16)(self.log.visit)  # cached, since pages with the same parent are consecutive
-        self.view = collection.view()
+        array = collection.pages_array("archived")
         min_relevance = -math.inf if everything else collection.threshold
-        self._selected = self.view.current(copies=copies) & (self.view.column("relevance_now") >= min_relevance)
+        chosen = (array.counted | copies) & (array["relevance_now"] >= min_relevance)
         if only:
-            row = self.view.graph.vertex(only)
-            self._selected &= np.arange(len(self._selected)) == row
-        self.has_revisits = self.view.tally.revisits.count > 0
-        self.versions = versions and self.has_revisits
+            row = page_at(self.log, only)
+            chosen &= array["first"] == (row.first if row is not None else 0)
+        self.opted_out = 0  # number of pages whose owners have opted out
+        self._end = array.end
+        if respect:
+            opted_out = np.isin(array["first"], self._opted_out(respect))
+            self.opted_out = int((chosen & opted_out).sum())
+            chosen &= ~opted_out
+        self._firsts = array["first"][chosen]
         self._includes_all = not only and not respect
-        self.opted_out = self._drop_opted_out(respect) if respect else 0  # number of pages whose owners have opted out
-        self.archived = 0  # number of selected pages, or versions, that are archived
-        self._seqs = array("q")
+        self.versions = versions and next(self.log.query("SELECT COALESCE(MAX(revisits), 0) FROM page"))[0] > 0
         if self.versions:
-            for seq, file in self._select(VERSIONS):
-                self._seqs.append(seq)
-                self.archived += bool(file)
+            self._seqs, archived = self._select(VERSIONS, "url", "event.warc_file != ''")
         else:
-            self._seqs.extend(np.sort(self.view.column("seq")[self._selected]).tolist())
-            self.archived = int(self.view.column("archived")[self._selected].sum())
+            current = array.rows[chosen][np.argsort(array["seq"][chosen])]
+            self._seqs, archived = current["seq"].tolist(), current["archived"]
+        self.archived = int(np.count_nonzero(archived))  # number of selected pages, or versions, that are archived
         self.total = len(self._seqs)
 
     def divide(self, part: int, parts: int) -> None:
@@ -83,29 +90,29 @@ class Selection:
         self._seqs = self._seqs[part * self.total // parts : (part + 1) * self.total // parts]
         self.total = len(self._seqs)
 
-    def _drop_opted_out(self, respect: str) -> int:
+    def _opted_out(self, respect: str) -> list[int]:
+        """Return the numbers of pages of which any version opted out."""
         if respect not in CHOICES:
             raise InputError("bad-value", f"--respect-opt-outs is {respect!r}: choose training or all")
-        opted_out = 0
-        version_seqs = array("q", (seq for seq, _ in self._select(VERSIONS)))
-        for _, visit in self.collection.visits(version_seqs):
-            vertex = self.view.graph.vertex(visit.node)
-            if respected(visit.data.get("opt_outs", ()), respect) and self._selected[vertex]:
-                self._selected[vertex] = False
-                opted_out += 1
-        return opted_out
+        query = _EVENTS.format(f"{VERSIONS} AND {_HAS_OPT_OUTS}", "url", "event.data")
+        return [
+            first
+            for _, first, data in self.log.query(query, (self._end,))
+            if respected(json.loads(data).get("opt_outs", ()), respect)
+        ]
 
-    def _select(self, where: str) -> Iterator[tuple[int, str]]:
-        """Yield sequence number and WARC file of the selected pages' events that match a condition."""
-        for seq, node, file in self.log.rows("seq, node, file", f"{where} AND seq <= ?", given=(self.view.seq,)):
-            vertex = self.view.graph.vertex(node)
-            if vertex >= 0 and self._selected[vertex]:
-                yield seq, file
+    def _select(self, where: str, url: str, column: str) -> tuple[list[int], NDArray[np.int64]]:
+        """Return the numbers of the selected pages' events that match a condition, and a column of these events."""
+        query = _EVENTS.format(where, url, column)
+        events = np.fromiter(self.log.query(query, (self._end,)), np.dtype("i8, i8, i8"))
+        seqs, firsts, values = (events[name] for name in events.dtype.names or ())
+        chosen = np.isin(firsts, self._firsts)
+        return seqs[chosen].tolist(), values[chosen]
 
     @cached_property
-    def _checked(self) -> array[int]:
+    def _checked(self) -> list[int]:
         """Sequence numbers of the selected events; with versions, revisits without changes as well."""
-        return array("q", (seq for seq, _ in self._select(CONTENT_EVENTS))) if self.versions else self._seqs
+        return self._select(CONTENT_EVENTS, "url", "event.size")[0] if self.versions else self._seqs
 
     def pages(self, activity: str = "writing") -> Iterator[tuple[int, Visit]]:
         """Yield the pages, or all their versions, with sequence numbers."""
@@ -115,7 +122,7 @@ class Selection:
         """Yield the pages and, with versions, revisits without changes."""
         return self._visits(self._checked, activity)
 
-    def _visits(self, numbers: array[int], activity: str) -> Iterator[tuple[int, Visit]]:
+    def _visits(self, numbers: Sequence[int], activity: str) -> Iterator[tuple[int, Visit]]:
         for done, (seq, visit) in enumerate(self.collection.visits(numbers)):
             self._progress(activity, min(done, self.total), self.total)
             yield seq, visit
@@ -123,13 +130,10 @@ class Selection:
 
     def page_assets(self) -> Iterator[tuple[int, Visit]]:
         """Yield archived page assets that were first requested for a selected page."""
-        for seq, visit in self.log.numbered("kind = 'asset' AND file != '' AND seq <= ?", given=(self.view.seq,)):
-            vertex = self.view.graph.vertex(visit.origin) if isinstance(visit, Visit) else -1
-            if isinstance(visit, Visit) and (self._includes_all or (vertex >= 0 and self._selected[vertex])):
-                yield seq, visit
-
-    def names(self) -> list[str]:
-        return [self.view.nodes[vertex] for vertex in np.flatnonzero(self._selected)]
+        where = "kind = 'asset' AND warc_file != ''"
+        if self._includes_all:
+            return self.log.numbered(f"{where} AND seq <= ?", given=(self._end,))
+        return self.collection.visits(self._select(where, "origin", "event.size")[0])
 
     def holds(self, seq: int) -> bool:
         """Return True if an event is among the selected pages or their revisits."""
@@ -154,19 +158,18 @@ class ExportedPage:
         return self.pages.read(self.visit)
 
     @cached_property
-    def source(self) -> tuple[str, str]:
-        """URL of the page whose link led here, and the anchor text; empty if unknown."""
-        source = self.pages.view.source(self.pages.parent, self.visit.node)
-        return (source[0].node, source[0].links.anchors[source[1]]) if source is not None else ("", "")
+    def row(self) -> PageRow:
+        row = page_at(self.pages.log, self.visit.node)
+        assert row is not None
+        return row
 
-    @cached_property
-    def fate(self) -> PageFate:
-        page = self.pages.view.page(self.visit.node) if self.pages.has_revisits else None
-        return (page.fate if page is not None else None) or PageFate("stands", self.visit.started)
+    @property
+    def is_relevant(self) -> bool:
+        return not self.visit.same_as and self.visit.relevance_now >= self.pages.collection.threshold
 
     @property
     def version(self) -> int:
-        if not self.pages.has_revisits:
+        if self.row.versions == 1:
             return 1
-        earlier = f"node = ? AND seq <= ? AND {VERSIONS}"
+        earlier = f"url = ? AND seq <= ? AND {VERSIONS}"
         return int(next(self.pages.log.rows("COUNT(*)", earlier, given=(self.visit.node, self.seq)))[0])

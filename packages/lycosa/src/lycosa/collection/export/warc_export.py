@@ -104,8 +104,8 @@ def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes)
     if match is None:
         return False
     original = (match[1].decode("utf-8", "replace"), seq)
-    for number, other in pages.log.numbered("node = ? AND file != '' AND seq < ?", given=original):
-        if isinstance(other, Visit) and other.digest == visit.digest:  # the first record with this digest has the body
+    for number, other in pages.log.numbered("url = ? AND warc_file != '' AND seq < ?", given=original):
+        if other.digest == visit.digest:  # the first record with this digest has the body
             return pages.holds(number)
     return False
 
@@ -113,8 +113,8 @@ def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes)
 def _confirmed_version_is_exported(pages: Selection, visit: Visit) -> bool:
     """Return True if the version that a 304 response confirmed is exported."""
     return any(
-        isinstance(other, Visit) and other.started == visit.follows and pages.holds(number)
-        for number, other in pages.log.numbered("node = ? AND file != ''", given=(visit.node,))
+        other.started == visit.follows and pages.holds(number)
+        for number, other in pages.log.numbered("url = ? AND warc_file != ''", given=(visit.node,))
     )
 
 

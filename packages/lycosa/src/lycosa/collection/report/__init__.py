@@ -1,6 +1,6 @@
 """`lycosa report`: a crawl as one self-contained HTML page.
 
-`gather` reads the figures from the crawl's view, and single visits for the pages shown; `render` formats them.
+`gather` reads the figures from the crawl's log; `render` formats them.
 
 Titles, anchors and URLs are untrusted. All output is escaped and stripped of characters that could hide or rearrange
 text; only web URLs become links; the page's content security policy allows no script but its own.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
@@ -22,22 +23,24 @@ import numpy as np
 from jinja2 import Environment
 from markupsafe import Markup
 
+from lycosa.collection import counts
 from lycosa.collection.best import best_pages
-from lycosa.collection.causes import EXPECTED, KINDS, SUCCESSFUL
+from lycosa.collection.causes import KINDS
+from lycosa.collection.counts import CHANGE_KINDS, Outcome, RevisitCounts
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import describe_threshold
+from lycosa.collection.pages import page_at, select_pages
 from lycosa.collection.report import figures
-from lycosa.collection.report.cards import MAX_TITLE_LENGTH, Cards, topic_highlights
+from lycosa.collection.report.cards import Cards, topic_highlights
 from lycosa.collection.report.figures import Freshness, ReportFigures
-from lycosa.collection.tally import CHANGE_KINDS
-from lycosa.collection.view import CrawlView
 from lycosa.core.budget import EXHAUSTED, NOTHING_DUE, format_spending
 from lycosa.core.options import DEFAULT_STRATEGY, Options, default_of, flag_of
 from lycosa.drawing.formats import score
 from lycosa.drawing.templates import environment
 from lycosa.revisit.ledger import ChangeFilter, changes
-from lycosa.store.log import PAGES
+from lycosa.store.log import SqliteLog
 from lycosa.version import __version__
+from lycosa.web.robots import product
 
 MAX_BEST, MAX_CARDS, MAX_HOSTS = 50, 300, 60  # maximum rows of the lists
 MAX_PATHS = 12  # number of relevant pages whose paths are drawn
@@ -69,7 +72,12 @@ def threshold_text(threshold: float) -> str:
 
 def gather(collection: CrawlDirectory) -> ReportFigures:
     """Return all figures of a crawl. Events recorded after the start of this call are ignored."""
-    options = collection.options
+    with collection.log.batch():  # all queries see the same state of the log
+        return _gather(collection)
+
+
+def _gather(collection: CrawlDirectory) -> ReportFigures:
+    options, log = collection.options, collection.log
     report = ReportFigures(
         directory=str(collection.path),
         subject=options.subject,
@@ -81,111 +89,78 @@ def gather(collection: CrawlDirectory) -> ReportFigures:
         version=__version__,
         created=time.time(),
     )
+    array, runs, visits = collection.pages_array("depth", "first_ended"), counts.runs(log), counts.visits(log)
     report.read(collection, 10)
-    view = collection.view()
-    tally, relevant = view.tally, view.relevant(collection.threshold)
-    pages = np.flatnonzero(view.column("crawled"))
-    relevances_now, copies = view.column("first_relevance")[pages], view.column("first_copy")[pages]
-    order, depth = view.breadth_first()
-    order = order[view.column("crawled")[order]]
-    cards = Cards(collection, depth, topic_highlights(options, _learned(collection)))
+    cards = Cards(collection, topic_highlights(options, _learned(log)))
 
-    report.requests, report.size, report.recovered = tally.spent.total(), tally.size, tally.recovered
-    report.spent = format_spending(tally.spent)
-    report.zero_count = int((relevances_now == 0).sum())
-    report.runs = len(tally.crawls)
-    report.started = tally.crawls[0][0] if tally.crawls else 0.0
-    report.seconds = sum((end - start for start, end in tally.crawls), 0.0)
-    report.curve = figures.harvest_chart(relevant[pages], relevant[order])
-    report.relevance_chart = figures.relevance_histogram(relevances_now, copies, report.threshold)
-    report.time_chart = figures.pages_over_time(view.column("ended")[pages], relevant[pages], tally.crawls)
-    best = _best(collection, view, bool(report.relevant))
-    report.best = [cards.card(vertex, excerpt=place < MAX_PATHS) for place, vertex in enumerate(best)]
-    report.freshness = _freshness(collection)
-    if report.freshness is not None:
-        for card in report.best:
-            cards.set_current_state(card)
-    report.branches = cards.tree(best[:MAX_PATHS])
-    report.cards = [cards.card(int(vertex)) for vertex in pages[:MAX_CARDS]]
-    hosts = view.hosts(collection.threshold)
-    report.host_count = sum(host.pages > 0 for host in hosts)
+    report.requests, report.size, report.recovered = visits.spent.total(), visits.size, counts.recovered(log)
+    report.spent = format_spending(visits.spent)
+    report.zero_count = int((array["relevance_now"] == 0).sum())
+    report.runs = len(runs)
+    report.started = runs[0][0] if runs else 0.0
+    report.seconds = sum((end - start for start, end in runs), 0.0)
+    report.curve = figures.harvest_chart(array.relevant, array["depth"])
+    report.relevance_chart = figures.relevance_histogram(array["relevance_now"], array["copy"], report.threshold)
+    report.time_chart = figures.pages_over_time(array["first_ended"], array.relevant, runs)
+    best = best_pages(collection, MAX_BEST, at_least=collection.threshold if report.relevant else 0.0)
+    report.best = [cards.card(page, excerpt=place < MAX_PATHS) for place, page in enumerate(best)]
+    report.branches = cards.tree([page.url for page in best[:MAX_PATHS]])
+    report.cards = [cards.card(page) for page in select_pages(log, order=f"page.first LIMIT {MAX_CARDS}")]
+    hosts = counts.hosts(log, collection.threshold, product(options.user_agent or "Lycosa"))
     report.hosts = nsmallest(
         MAX_HOSTS, hosts, key=lambda host: (-host.pages, -host.relevant, -host.requests, host.name)
     )
-    _add_totals(report, collection, cards)
+    report.causes, report.remarks = counts.causes(log), counts.remarks(log)
+    report.kinds = list(_kinds(visits.outcomes))
+    report.languages = counts.languages(log, collection.threshold)[:12]
+    report.copy_count, report.copies = int(array["copy"].sum()), list(_copies(log))
+    report.freshness = _freshness(log, visits.revisits)
     report.options = _options(options)
     report.steps = list(_steps(report))
     return report
 
 
-def _learned(collection: CrawlDirectory) -> list[str]:
+def _learned(log: SqliteLog) -> list[str]:
     """Return the most important terms of a topic learned from examples or read from a file."""
-    learned = collection.log.setting("learned", {})
+    learned = log.setting("learned", {})
     return sorted(learned, key=lambda term: (-learned[term], term))[:12]
 
 
-def _best(collection: CrawlDirectory, view: CrawlView, any_relevant: bool) -> list[int]:
-    min_relevance = collection.threshold if any_relevant else 0.0
-    best = best_pages(collection, MAX_BEST, at_least=min_relevance, first_versions=True)
-    return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
-
-
-def _add_totals(report: ReportFigures, collection: CrawlDirectory, cards: Cards) -> None:
-    view, tally = collection.view(), collection.view().tally
-    report.causes = sorted(tally.causes.values(), key=lambda cause: (-cause.count, cause.name))
+def _kinds(outcomes: list[Outcome]) -> Iterator[tuple[str, int, int]]:
+    """Yield kinds of requests with their numbers of requests and of failures."""
     for kind, meaning in KINDS.items():
-        ended = {key: number for key, number in tally.kinds.items() if key[0] == kind}
-        successful = sum(number for key, number in ended.items() if key[1] in SUCCESSFUL or key in EXPECTED)
+        ended = [each for each in outcomes if each.kind == kind]
         if ended:
-            report.kinds.append((meaning, sum(ended.values()), sum(ended.values()) - successful))
-    relevant = view.relevant_by_language(collection.threshold)
-    report.languages = [(code, count, relevant[code]) for code, count in tally.languages.most_common(12)]
-    report.remarks = sorted(tally.flags.values(), key=lambda remark: (-remark.count, remark.name))
-    report.copy_count = int(view.column("first_copy")[view.column("crawled")].sum())
-    copied = collection.log.rows(
-        "same, COUNT(*), MIN(seq)",
-        f"{PAGES} AND same != '' AND seq <= ? GROUP BY same",
-        "COUNT(*) DESC, MIN(seq) LIMIT 10",
-        (view.seq,),
-    )
-    for node, count, example in list(copied):
-        original = view.page(node)
-        if original is not None:
-            card = cards.card(original.number)
-            report.copies.append((card.node, card.title, count, cards.read(example).node))
+            yield meaning, sum(each.count for each in ended), sum(each.count for each in ended if each.is_failure)
 
 
-def _freshness(collection: CrawlDirectory) -> Freshness | None:
+def _copies(log: SqliteLog) -> Iterator[tuple[str, str, int, str]]:
+    for url, count, example in counts.copies(log):
+        if (original := page_at(log, url)) is not None:
+            yield url, original.title, count, example
+
+
+def _freshness(log: SqliteLog, revisits: RevisitCounts) -> Freshness | None:
     """Return statistics of revisits, or None if there were none."""
-    view = collection.view()
-    revisits = view.tally.revisits
     if not revisits.count:
         return None
-    fresh = Freshness(
-        revisits.count,
-        revisits.last,
-        by_kind=[(kind, revisits.by_kind[kind]) for kind in CHANGE_KINDS if revisits.by_kind[kind]],
-    )
-    fresh.returned, fresh.new = revisits.by_kind["returned"], revisits.new
-    fresh.chart = figures.changes_over_time(
-        np.array(revisits.times), np.array(revisits.kinds, np.int64), CHANGE_KINDS, revisits.first, revisits.last
-    )
-    fresh.latest = list(islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), 30))
-    gone = [(view.nodes[vertex], fate) for vertex, fate in view.fates.items() if fate.state != "stands"]
-    fresh.gone_count = len(gone)
-    for node, fate in sorted(gone, key=lambda item: -item[1].since)[:30]:
-        fresh.gone.append((node, _title(collection, node), fate.state, fate.since, fate.target))
-    for node, times in revisits.change_counts.most_common(10):
-        page = view.page(node)
-        if page is not None and page.fate is not None:
-            title = _title(collection, node)
-            fresh.change_counts.append((node, title, times, page.fate.revisits, page.fate.changed))
+    recorded = list(counts.recorded_changes(log))
+    by_kind = Counter(change.kind for change in recorded)
+    fresh = Freshness(revisits.count, revisits.last, [(kind, by_kind[kind]) for kind in CHANGE_KINDS if by_kind[kind]])
+    fresh.returned, fresh.new = by_kind["returned"], revisits.new
+    drawn = [(change.at, CHANGE_KINDS.index(change.kind)) for change in recorded if change.kind in CHANGE_KINDS]
+    times, kinds = np.array(drawn, float).reshape(-1, 2).T
+    fresh.chart = figures.changes_over_time(times, kinds.astype(int), CHANGE_KINDS, revisits.first, revisits.last)
+    fresh.latest = list(islice(changes(log, newest_first=True, wanted=_WANTED), 30))
+    fresh.gone_count = next(log.query("SELECT COUNT(*) FROM page WHERE state != 'stands'"))[0]
+    for page in select_pages(log, "page.state != 'stands'", "page.since DESC LIMIT 30"):
+        fresh.gone.append((page.url, page.title, page.state, page.since, page.moved_to))
+    changed = Counter(change.url for change in recorded if change.what == "changed" and change.matters)
+    for url, times_changed in changed.most_common(10):
+        if (page_changed := page_at(log, url)) is not None:
+            row = page_changed.title, times_changed, page_changed.revisits, page_changed.changed
+            fresh.change_counts.append((url, *row))
     return fresh
-
-
-def _title(collection: CrawlDirectory, node: str) -> str:
-    version = collection.versions.last(node)
-    return version.title[:MAX_TITLE_LENGTH] if version is not None else ""
 
 
 def _options(options: Options) -> list[tuple[str, str, str]]:

@@ -4,91 +4,68 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import groupby, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.link_graph import REDIRECT, SITEMAP
+from lycosa.collection.pages import PageRow, origin_of, page_at, path_to
 from lycosa.collection.report.figures import Card, PathBranch, PathStep
 from lycosa.collection.search_text import main_text, split_words
 from lycosa.collection.snippets import Highlight, Snippet, snippet
-from lycosa.collection.tally import host_of
 from lycosa.core.errors import StoreError
 from lycosa.core.options import Options
-from lycosa.core.types import Visit
 
-MAX_TITLE_LENGTH = 300  # maximum length of a title or an anchor
 PAGES_AT_ENDS = 8  # pages shown at each end of a long path without relevant pages
 
 
 class Cards:
-    """Builder of the cards of some hundred pages, whose visits are read from the log."""
+    """Builder of the cards of some hundred pages."""
 
-    def __init__(self, collection: CrawlDirectory, depth: NDArray[np.int32], marks: Sequence[Highlight] = ()) -> None:
-        self.collection = collection
-        self.view = collection.view()
-        self.depth = depth
+    def __init__(self, collection: CrawlDirectory, marks: Sequence[Highlight] = ()) -> None:
+        self.collection, self.log = collection, collection.log
         self.marks = marks
-        self._number = np.cumsum(self.view.column("crawled"))
-        self._kind = self.view.column("kind")
-        self._relevant = self.view.relevant(collection.threshold)
-        self.read = lru_cache(maxsize=512)(collection.log.visit)
+        self._firsts = collection.pages_array()["first"]
 
-    def visit(self, vertex: int) -> Visit:
-        return self.read(self.view.columns["first"].item(vertex))
-
-    def card(self, vertex: int, *, excerpt: bool = False) -> Card:
-        visit = self.visit(vertex)
+    def card(self, page: PageRow, *, excerpt: bool = False) -> Card:
+        origin = origin_of(self.log, page.url)
         card = Card(
-            visit.node,
-            visit.title[:MAX_TITLE_LENGTH],
-            int(self._number[vertex]),
-            visit.relevance_now,
-            bool(self._relevant[vertex]),
-            visit.priority,
-            int(self.depth[vertex]),
-            host=host_of(visit.node),
-            same_as=visit.same_as,
+            page.url,
+            page.title,
+            self._number(page),
+            page.relevance_now,
+            page.relevance_now >= self.collection.threshold and not page.duplicate_of,
+            page.priority,
+            page.depth,
+            origin.kind or "unknown",
+            origin.parent,
+            origin.parent_title,
+            anchor=origin.anchor,
+            host=page.host,
+            same_as=page.duplicate_of,
         )
-        self._explain(card, vertex)
+        if origin.kind == "link" and (parent := page_at(self.log, origin.parent)) is not None:
+            card.parent_number = self._number(parent)
+        if page.state != "stands":
+            card.state, card.state_since = page.state, page.since
+        elif page.changed:
+            card.state, card.state_since = "changed", page.changed
         if excerpt:
-            card.excerpt = self._excerpt(visit)
+            card.excerpt = self._excerpt(page.seq)
         return card
 
-    def set_current_state(self, card: Card) -> None:
-        """Set the state of the page since it was fetched."""
-        page = self.view.page(card.node)
-        fate = page.fate if page is not None else None
-        if fate is not None and fate.state != "stands":
-            card.state, card.state_since = fate.state, fate.since
-        elif fate is not None and fate.changed:
-            card.state, card.state_since = "changed", fate.changed
+    def _number(self, page: PageRow) -> int:
+        return int(np.searchsorted(self._firsts, page.first)) + 1
 
-    def _explain(self, card: Card, vertex: int) -> None:
-        """Set the origin of the page, skipping redirects."""
-        if self._kind[vertex] == SITEMAP:
-            card.origin = "start"
-            return
-        via, source = self.view.first_link_event(card.node), self.view.source(self.read, card.node)
-        card.redirected = via >= 0 and self.read(via).outcome == "redirect"
-        if source is None:
-            start = self.view.nodes[self.view.path_to(vertex)[0]]  # the page itself, or a redirect to it
-            card.origin = "seed" if self.view.graph.is_seed(start) else "unknown"
-            return
-        parent, link = source
-        card.origin = "sitemap" if parent.kind == "sitemap" else "link"
-        card.parent, card.parent_title = parent.node, parent.title[:MAX_TITLE_LENGTH]
-        card.anchor = parent.links.anchors[link][:MAX_TITLE_LENGTH]
-        if card.origin == "link":
-            card.parent_number = int(self._number[self.view.graph.vertex(parent.node)])
+    def _step(self, url: str) -> Card:
+        """Return the card of a page on a path, which may start at a sitemap or outside of this log."""
+        page = page_at(self.log, url)
+        return Card(url, "", origin="start") if page is None else self.card(page)
 
-    def _excerpt(self, visit: Visit) -> list[tuple[str, bool]]:
+    def _excerpt(self, seq: int) -> list[tuple[str, bool]]:
         """Return the passage with most of the topic's words, split at its highlights."""
         try:
-            text = main_text(self.collection.document(visit))
+            text = main_text(self.collection.document(self.log.visit(seq)))
         except (StoreError, OSError):  # the report works without the archive
             return []
         regex = self.collection.options.regex
@@ -96,31 +73,29 @@ class Cards:
         passage = snippet(text, marks, 240)
         return split_at_highlights(passage) if passage.spans else []
 
-    def tree(self, best: Sequence[int]) -> list[PathBranch]:
+    def tree(self, best: Sequence[str]) -> list[PathBranch]:
         """Return the paths from the seeds to the best pages as a forest; common beginnings are merged."""
-        rank = {vertex: number for number, vertex in enumerate(best, 1)}
-        children: dict[int, list[int]] = {}
-        roots: list[int] = []
-        for vertex in best:
-            path = [each for each in self.view.path_to(vertex) if self._kind[each] != REDIRECT]
-            if path[0] not in roots:
-                roots.append(path[0])
+        rank = {url: number for number, url in enumerate(best, 1)}
+        children: dict[str, dict[str, None]] = {}
+        roots: dict[str, None] = {}
+        for url in best:
+            path = path_to(self.log, url)
+            roots[path[0]] = None
             for parent, child in pairwise(path):
-                if child not in children.setdefault(parent, []):
-                    children[parent].append(child)
+                children.setdefault(parent, {})[child] = None
         return [self._branch(root, children, rank) for root in roots]
 
-    def _branch(self, vertex: int, children: dict[int, list[int]], rank: dict[int, int]) -> PathBranch:
-        path = [vertex]
-        while len(children.get(path[-1], ())) == 1:
-            path.append(children[path[-1]][0])
+    def _branch(self, url: str, children: dict[str, dict[str, None]], rank: dict[str, int]) -> PathBranch:
+        path = [url]
+        while len(following := children.get(path[-1], {})) == 1:
+            path += following
         steps: list[PathStep] = []
         for is_best, stretch in groupby(path, key=lambda each: each in rank):
             group = list(stretch)
             left_out = 0 if is_best else max(0, len(group) - 2 * PAGES_AT_ENDS)
             for place, each in enumerate(group):
                 if not left_out or place < PAGES_AT_ENDS or place >= len(group) - PAGES_AT_ENDS:
-                    steps.append(PathStep(self.card(each), rank.get(each, 0), left_out * (place == PAGES_AT_ENDS - 1)))
+                    steps.append(PathStep(self._step(each), rank.get(each, 0), left_out * (place == PAGES_AT_ENDS - 1)))
         return PathBranch(steps, [self._branch(child, children, rank) for child in children.get(path[-1], ())])
 
 

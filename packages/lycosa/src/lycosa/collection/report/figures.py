@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.counts import Cause, HostCounts, Remark
 from lycosa.collection.estimate import EPSILON
+from lycosa.collection.pages import harvest_curve
 from lycosa.collection.summary import Figures
-from lycosa.collection.tally import Cause, HostTally, Remark
-from lycosa.collection.view import sample_points
 from lycosa.core.budget import larger_budget_option
 from lycosa.core.types import Held
 from lycosa.drawing.figure import Curve, Figure, Histogram
@@ -25,17 +25,16 @@ from lycosa.revisit.ledger import LoggedChange
 class Card:
     node: str
     title: str
-    number: int  # position in the order in which pages were fetched, starting at 1
-    relevance: float
-    is_relevant: bool
-    priority: float  # when it was picked; infinite for seeds
-    depth: int  # number of links from the nearest seed; -1 if unreachable
+    number: int = 0  # position in the order in which pages were fetched, starting at 1
+    relevance: float = 0.0
+    is_relevant: bool = False
+    priority: float = 0.0  # when it was picked; infinite for seeds
+    depth: int = 0  # number of links from the nearest seed
     origin: str = "unknown"  # "seed", "link", "sitemap" or "unknown"; "start" for a sitemap itself
     parent: str = ""
     parent_title: str = ""
     parent_number: int = 0
     anchor: str = ""
-    redirected: bool = False  # True if the link led here through a redirect
     host: str = ""
     same_as: str = ""
     state: str = ""  # "vanished", "moved", "changed", or empty
@@ -156,8 +155,7 @@ class ReportFigures(Figures):
     time_chart: Histogram | None = None
     best: list[Card] = field(default_factory=list)
     branches: list[PathBranch] = field(default_factory=list)
-    hosts: list[HostTally] = field(default_factory=list)
-    host_count: int = 0
+    hosts: list[HostCounts] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     # Kind of request, count, failures.
     kinds: list[tuple[str, int, int]] = field(default_factory=list)
@@ -198,6 +196,11 @@ class ReportFigures(Figures):
         return sum(branch.relevant for branch in self.branches)
 
     @property
+    def host_count(self) -> int:
+        """Number of hosts with pages."""
+        return len(self.pages_by_host)
+
+    @property
     def hosts_left(self) -> int:
         return max(0, self.host_count - sum(host.pages > 0 for host in self.hosts))
 
@@ -208,40 +211,38 @@ class ReportFigures(Figures):
         return [key for key, shown in shown.items() if shown].index(name) + 1
 
 
-POINTS = 400  # points of a curve
 BINS = 40
 
 
 @dataclass(slots=True)
 class HarvestChart:
-    """Chart of the relevant pages among the first n: as fetched, breadth-first, and ideal."""
+    """Chart of the relevant pages among the first n: as fetched, by depth, and ideal."""
 
     figure: Figure
     half: int  # number of pages fetched until half of the relevant ones were found
-    half_breadth: int  # the same in breadth-first order
-    # A quarter of the pages, and the numbers of relevant ones among them: as fetched, and breadth-first.
+    half_by_depth: int  # the same in the order of depth
+    # A quarter of the pages, and the numbers of relevant ones among them: as fetched, and by depth.
     quarter: tuple[int, int, int]
 
 
-def harvest_chart(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestChart | None:
+def harvest_chart(relevant: NDArray[np.bool_], depth: NDArray[Any]) -> HarvestChart | None:
     """Compare the harvest of pages in two orders; None if there are no pages."""
     count = len(relevant)
     if not count:
         return None
-    actual, other = np.cumsum(relevant), np.cumsum(breadth)
-    total = int(actual[-1])
-    at = sample_points(count, POINTS)
-    quarter = max(1, count // 4)
+    drawn, quarter = harvest_curve(relevant, depth), max(1, count // 4)
+    found, found_by_depth = np.cumsum(relevant), np.cumsum(relevant[np.argsort(depth, kind="stable")])
+    total = int(found[-1])
     curves = [
-        Curve("this crawl", at.tolist(), [0, *actual[at[1:] - 1].tolist()]),
-        Curve("the same pages, breadth-first", at.tolist(), [0, *other[at[1:] - 1].tolist()]),
+        Curve("this crawl", drawn.pages, drawn.relevant),
+        Curve("the same pages by depth", drawn.pages, drawn.breadth),
         Curve("every relevant page first", [0, total, count], [0, max(1, total), max(1, total)]),
     ]
     return HarvestChart(
         Figure("harvest", "Harvest", "pages fetched", "relevant pages", curves),
-        int(np.searchsorted(actual, (total + 1) // 2)) + 1,
-        int(np.searchsorted(other, (total + 1) // 2)) + 1,
-        (quarter, int(actual[quarter - 1]), int(other[quarter - 1])),
+        int(np.searchsorted(found, (total + 1) // 2)) + 1,
+        int(np.searchsorted(found_by_depth, (total + 1) // 2)) + 1,
+        (quarter, int(found[quarter - 1]), int(found_by_depth[quarter - 1])),
     )
 
 

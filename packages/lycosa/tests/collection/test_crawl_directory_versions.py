@@ -1,4 +1,4 @@
-"""Tests of page states after revisits, and of current versions."""
+"""Tests of states and current versions of pages after revisits."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def test_copies_that_change_alike_keep_one_page(tmp_path: Path) -> None:
         assert [B] == [visit.node for _, visit in collection.pages()]
 
 
-def test_fate_of_pages_has_state_and_counts(tmp_path: Path) -> None:
+def test_state_of_pages_has_counts(tmp_path: Path) -> None:
     with CrawlDirectory(write_crawl(tmp_path / "crawl")) as collection:
-        found = {url: collection.fate(url) for url in (A, B, C, D, "http://a.test/never")}
+        found = {url: collection.state(url) for url in (A, B, C, D, "http://a.test/never")}
         assert found["http://a.test/never"] is None
         states = {url: (s.state, (s.since - EPOCH) / DAY, s.versions, s.revisits) for url, s in found.items() if s}
         assert {
@@ -90,15 +90,15 @@ def test_fate_of_pages_has_state_and_counts(tmp_path: Path) -> None:
         assert one is not None
         assert moved is not None
         assert EPOCH + 1 * DAY == one.changed
-        assert "http://b.test/" == moved.target
+        assert "http://b.test/" == moved.moved_to
 
 
-def test_fate_of_returned_page_is_stands(tmp_path: Path) -> None:
+def test_state_of_returned_page_is_stands(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "Here"))
         crawl.gone(A, 1)
         crawl.changed(A, html("A", "Here"), 3, what="returned")
     with CrawlDirectory(tmp_path / "crawl") as collection:
-        fate = collection.fate(A)
-        assert fate is not None
-        assert ("stands", EPOCH + 3 * DAY, 2) == (fate.state, fate.since, fate.versions)
+        state = collection.state(A)
+        assert state is not None
+        assert ("stands", EPOCH + 3 * DAY, 2) == (state.state, state.since, state.versions)
