@@ -19,7 +19,7 @@ from crawl_helpers import check_kept, check_warcs, state_of
 from lycosa import crawling
 from lycosa.collection.summary import summarise
 from lycosa.core.types import Visit
-from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, UNIQUE_PAGES, SqliteLog, current_labels
+from lycosa.store.log import NAME, SqliteLog, current_labels
 from lycosa.testweb.simulation import EPOCH, clock
 from lycosa.web.urls import host_key
 from lycosa_server.crawler.running import count_pages
@@ -210,9 +210,7 @@ class Checks:
             rows = {row["id"]: row for row in database.rows("SELECT * FROM crawl")}
         for crawl, directory in self.directories().items():
             with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-                threshold = log.setting("threshold", 0.0)
-                pages = next(log.rows("COUNT(*)", PAGES))[0]
-                found = next(log.rows("COUNT(*)", f"{UNIQUE_PAGES} AND {RELEVANCE_NOW} >= ?", given=(threshold,)))[0]
+                pages, found = next(log.query("SELECT COUNT(*), COALESCE(SUM(relevant), 0) FROM pages"))
             summary = summarise(directory)
             self.counts["crawls counted"] += 1
             if (summary.pages, summary.relevant) != (pages, found):
