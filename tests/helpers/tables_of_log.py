@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from contextlib import closing
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from lycosa.core.types import Visit
-from lycosa.store.log import EVENT_TABLES, SqliteLog
+from lycosa.store.log import EVENT_TABLES, PAGES, SqliteLog
 from lycosa.store.page_state import PageState
 
 
@@ -54,3 +60,51 @@ def has_content(visit: Visit) -> bool:
     """Return whether a visit has links, words or binary data."""
     has_binary = any(isinstance(value, bytes) for value in visit.data.values())
     return bool(len(visit.links)) or bool(len(visit.terms.ids)) or bool(visit.terms.new) or has_binary
+
+
+@contextmanager
+def reader_beside(path: Path) -> Iterator[dict[str, Any]]:
+    """Read a log again and again in another process; fill in what was `wrong` and the number of `looks`.
+
+    Another process, because copying the files of a database in a process that reads it drops its locks.
+    """
+    seen: dict[str, Any] = {}
+    command = [sys.executable, __file__, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield seen
+        finally:
+            told, _ = process.communicate("stop")
+    seen.update(json.loads(told))
+
+
+def _look(log: SqliteLog) -> Iterator[str]:
+    """Yield visits that are visible without what was committed with them."""
+    lacking = f"SELECT url FROM visit LEFT JOIN content USING (seq) WHERE {PAGES} AND terms IS NULL"
+    yield from (f"{url} has no words" for (url,) in log.query(lacking))
+    lacking = "SELECT url FROM visit LEFT JOIN page ON first = visit.seq LEFT JOIN score USING (seq) WHERE {} AND {}"
+    for (url,) in log.query(lacking.format(PAGES, "(first IS NULL OR relevance_now IS NULL)")):
+        yield f"{url} has no page or score"
+    for _, visit in log.numbered("seq > ?", given=(log.end() - 3,)):
+        if visit.is_page and not has_content(visit):
+            yield f"{visit.node} has no content"
+
+
+def _read_again_and_again(path: Path) -> dict[str, Any]:
+    import select
+
+    wrong, looks = list[str](), 0
+    while not path.exists():
+        time.sleep(0.003)
+    with closing(SqliteLog(path, readonly=True)) as log:
+        while not select.select([sys.stdin], [], [], 0.003)[0]:
+            try:
+                wrong += _look(log)
+                looks += 1
+            except Exception as error:
+                wrong.append(repr(error))
+    return {"wrong": wrong[:20], "looks": looks}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_read_again_and_again(Path(sys.argv[1]))))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lycosa.collection.pages import (
-    CrawlWords,
+    LoggedWords,
     Origin,
     PageArray,
     best_link,
@@ -229,7 +229,7 @@ def test_best_link_prefers_relevance_and_text() -> None:
 
 
 def test_words_are_counted(small: SqliteLog) -> None:
-    words = CrawlWords(small, ["coral"])
+    words = LoggedWords(small, ["coral"])
     rows = {row.url: row for row in select_pages(small)}
     assert [2, 0, 3, 2] == [words.frequency.get(rows[url].seq, 0) for url in (A, B, D, C)]
     assert 2 == words.page_counts[words.words.index("coral")]  # without the copy

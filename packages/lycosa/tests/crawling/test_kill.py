@@ -4,12 +4,10 @@ import http.client
 import json
 import shutil
 import signal
-import threading
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from random import Random
-from typing import Self
 
 from crawl_helpers import (
     arguments,
@@ -26,10 +24,10 @@ from lycosa.collection.summary import summarise
 from lycosa.core.types import Event, Seed
 from lycosa.crawling.crawl_log import parse_line
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, PAGES, SqliteLog
+from lycosa.store.log import NAME, SqliteLog, current_labels
 from lycosa.testweb import Server, serve
 from stored import exact
-from tables_of_log import check_log, has_content
+from tables_of_log import check_log, reader_beside
 
 TOPIC = "marine biology/coral reefs"
 CONCURRENCY = 16
@@ -188,41 +186,6 @@ def test_crawl_killed_at_any_moment_loses_nothing(tmp_path: Path) -> None:
         assert 0 < witness.twice <= sum(witness.unrecorded)
 
 
-class Reader(threading.Thread):
-    """Reader beside a crawl; it must never see a part of an event."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.path, self.wrong, self.looks, self.over = path, list[str](), 0, threading.Event()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.over.set()
-        self.join()
-
-    def run(self) -> None:
-        until(self.path.exists, "the log")
-        with closing(SqliteLog(self.path, readonly=True)) as log:
-            while not self.over.wait(0.003):
-                try:
-                    self.look(log)
-                except Exception as error:
-                    self.wrong.append(repr(error))
-
-    def look(self, log: SqliteLog) -> None:
-        lacking = f"SELECT url FROM visit LEFT JOIN content USING (seq) WHERE {PAGES} AND terms IS NULL"
-        self.wrong += [f"{url} without words" for (url,) in log.query(lacking)]
-        lacking = f"SELECT url FROM visit LEFT JOIN page ON first = seq LEFT JOIN score USING (seq) WHERE {PAGES}"
-        lacking += " AND (first IS NULL OR relevance_now IS NULL)"
-        self.wrong += [f"{url} without page or score" for (url,) in log.query(lacking)]
-        for _, visit in log.numbered("seq > ?", given=(log.end() - 3,)):
-            assert has_content(visit) or not visit.is_page
-        self.looks += 1
-
-
 def scores_of(directory: Path) -> list[tuple[object, ...]]:
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         return list(log.rows("url, round(relevance_now, 9)", "relevance_now NOT NULL"))
@@ -231,7 +194,7 @@ def scores_of(directory: Path) -> list[tuple[object, ...]]:
 def test_crawl_judge_and_label_killed_at_any_statement(tmp_path: Path) -> None:
     """18 kills; those of a refresh are in test_refresh_kill.py."""
     directory, chance = tmp_path / "crawl", Random(7)
-    with serve(world(400), latency=0.002) as server, Reader(directory / NAME) as reader:
+    with serve(world(400), latency=0.002) as server, reader_beside(directory / NAME) as seen:
         witness = Witness(server, directory, tmp_path / "scratch")
         given = ("--budget", "160", "--judge", "probability", "--strategy", "scent")
         _let_die(arguments(server, TOPIC, directory, *given), "statement:60", server)
@@ -261,9 +224,8 @@ def test_crawl_judge_and_label_killed_at_any_statement(tmp_path: Path) -> None:
                 ended = run(command[0], str(place), *command[2:])
                 assert 0 == ended.code, ended.err
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-            said = [(label.node, label.relevant) for label in log.labels()]
-        assert [(page, not number % 2) for number, page in enumerate(pages[:12])] == said
+            assert {page: not number % 2 for number, page in enumerate(pages[:12])} == current_labels(log)
         assert scores_of(whole) == scores_of(directory)
         assert check_log(directory / NAME) > len(witness.events)
-    assert not reader.wrong
-    assert reader.looks > 20
+    assert not seen["wrong"]
+    assert seen["looks"] > 20

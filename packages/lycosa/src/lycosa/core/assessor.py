@@ -140,10 +140,16 @@ class Assessor:
 
 def _clean(page: Page) -> None:
     """Remove lone surrogates from a page's texts, which a database cannot hold."""
+    if "".join((page.title, page.language, page.etag, page.modified, page.note, *page.flags)).isascii():
+        _clean_links(page.links)
+        return
     for name in ("title", "language", "etag", "modified", "note"):
         setattr(page, name, _storable(getattr(page, name)))
     page.flags = [_storable(flag) for flag in page.flags]
-    links = page.links
+    _clean_links(page.links)
+
+
+def _clean_links(links: Links) -> None:
     if not "".join(chain(links.urls, links.anchors)).isascii():
         links.urls = [_storable(url) for url in links.urls]
         links.anchors = [_storable(anchor) for anchor in links.anchors]
@@ -239,6 +245,13 @@ class ModelUpdates:
     def relevances_now(self) -> NDArray[np.floating[Any]]:
         """Return the current relevance of all pages without duplicates; empty if the judge does not learn."""
         return np.zeros(0) if self.learner is None else self.learner.relevances_now()[self._counted()]
+
+    def relevant_now(self) -> NDArray[np.bool_] | None:
+        """Return for each page version whether it counts as relevant now; None if the judge does not learn."""
+        if self.learner is None:
+            return None
+        relevant: NDArray[np.bool_] = self._counted() & (self.learner.relevances_now() >= self.judge.threshold)
+        return relevant
 
     @property
     def count_widths(self) -> tuple[float, float]:

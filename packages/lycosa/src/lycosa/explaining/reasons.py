@@ -309,7 +309,7 @@ class Reasons:
             visit.relevance_now,
             visit.is_relevant(self.collection.threshold),
             visit.same_as,
-            visit.priority_terms,
+            dict(sorted(visit.priority_terms.items(), key=lambda term: -abs(term[1]))),
             visit.relevance,
             self._judged(visit),
         )

@@ -183,33 +183,31 @@ class SqliteLog:
         return seq
 
     def put(self, seq: int, event: Event) -> None:
-        """Insert an event under a sequence number, which must be the highest so far."""
+        """Insert an event under a sequence number, which must be the highest so far, within a batch."""
         if isinstance(event, Visit):
             self._put_visit(seq, event)
             return
         table = _OTHERS[type(event)]
         values = _other_values(event)
-        with self._translating_errors():
-            marks = ", ?" * len(values)
-            self._db.execute(f"INSERT INTO {table.name} (seq, {table.columns}) VALUES (?{marks})", (seq, *values))
+        marks = ", ?" * len(values)
+        self._db.execute(f"INSERT INTO {table.name} (seq, {table.columns}) VALUES (?{marks})", (seq, *values))
 
     def _put_visit(self, seq: int, visit: Visit) -> None:
         if visit.parent and not visit.anchor:
             visit.anchor = self._anchor(visit)
         data, binary = codec.pack_data(visit.data)
         content = codec.pack_links(visit.links), codec.pack_terms(visit.terms), binary
-        with self._translating_errors():
-            row = _visit_values(seq, visit, data)
-            try:
-                self._db.execute(_INSERT_VISIT, row)
-            except UnicodeEncodeError:  # a lone surrogate in a link's text, say
-                clean = [each.encode("utf-8", "ignore").decode() if isinstance(each, str) else each for each in row]
-                self._db.execute(_INSERT_VISIT, clean)
-            if any(content):
-                self._db.execute("INSERT INTO content VALUES (?, ?, ?, ?)", (seq, *content))
-            if visit.is_version:
-                self._db.execute("INSERT OR REPLACE INTO score VALUES (?, ?)", (seq, visit.relevance_now))
-            self._put_page(seq, visit)
+        row = _visit_values(seq, visit, data)
+        try:
+            self._db.execute(_INSERT_VISIT, row)
+        except UnicodeEncodeError:  # a lone surrogate in a link's text, say
+            clean = [each.encode("utf-8", "ignore").decode() if isinstance(each, str) else each for each in row]
+            self._db.execute(_INSERT_VISIT, clean)
+        if any(content):
+            self._db.execute("INSERT INTO content VALUES (?, ?, ?, ?)", (seq, *content))
+        if visit.is_version:
+            self._db.execute("INSERT OR REPLACE INTO score VALUES (?, ?)", (seq, visit.relevance_now))
+        self._put_page(seq, visit)
 
     def _put_page(self, seq: int, visit: Visit) -> None:
         """Update the table of pages with a visit."""
@@ -227,7 +225,10 @@ class SqliteLog:
         first, current, is_copy = known[:3] if known is not None else (seq, seq, False)
         if visit.is_version:
             current, is_copy = seq, bool(visit.same_as)
-        row = first, current, is_copy, *(getattr(after, name) for name in _STATE.split(", "))
+        row = (
+            first, current, is_copy, after.state, after.since, after.versions, after.revisits, after.last_seen,
+            after.changed, after.moved_to,
+        )  # fmt: skip
         self._db.execute("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def _anchor(self, visit: Visit) -> str:
