@@ -43,6 +43,10 @@ class ClusterCrawl:
         options = request.options
         if parse_spec(options.space)[0] != "web":
             raise InputError("conflicting-options", "a cluster can only crawl the web: omit --cluster or --space")
+        if options.until:
+            raise InputError(
+                "conflicting-options", "--until needs one process that sees all pages: omit it or --cluster"
+            )
         if request.path is None:
             raise InputError("missing-option", "a cluster needs a directory: give one with --out DIR")
         self.request, self.hosts, self.path, self._gone = request, hosts, request.path, gone

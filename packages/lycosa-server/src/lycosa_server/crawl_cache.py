@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.pages import CrawlWords, PageArray
+from lycosa.collection.pages import LoggedWords, PageArray
 from lycosa.core.types import apply_label
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.languages import ENGLISH
@@ -33,7 +33,7 @@ class CachedCrawl:
         self.excerpts: dict[tuple[object, ...], str] = {}  # by version and highlights
         self.indexing = False  # True while a thread updates the search index
         self._signature: Signature | None = None
-        self._words: tuple[tuple[str, ...], int, CrawlWords] | None = None
+        self._words: tuple[tuple[str, ...], int, LoggedWords] | None = None
         self._lock = threading.Lock()
 
     @property
@@ -76,14 +76,14 @@ class CachedCrawl:
                 found["copy"][at] = False
         return found
 
-    def words(self, collection: CrawlDirectory) -> CrawlWords:
+    def words(self, collection: CrawlDirectory) -> LoggedWords:
         """Return the words of the crawl; they are read again once the log has grown by 1 %."""
         languages = [ENGLISH, *filter(None, collection.options.languages)]
         topic = collection.options.topic
         wanted = tuple(dict.fromkeys(stem for language in languages for stem in stems(topic, language)))
         kept, end = self._words, self.pages.end
         if kept is None or kept[0] != wanted or end - kept[1] > kept[1] // 100:
-            kept = self._words = wanted, end, CrawlWords(collection.log, wanted)
+            kept = self._words = wanted, end, LoggedWords(collection.log, wanted)
         return kept[2]
 
 

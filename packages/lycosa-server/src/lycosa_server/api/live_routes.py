@@ -72,6 +72,7 @@ class CrawlProgressOut(BaseModel):
     errors: list[FailureCount]
     hosts: list[HostStatus]
     curve: Harvest
+    recent: str
 
 
 def progress_of(cached: CachedCrawl, pages: PageArray, crawl: CrawlOut, now: float) -> CrawlProgressOut:
@@ -85,6 +86,7 @@ def progress_of(cached: CachedCrawl, pages: PageArray, crawl: CrawlOut, now: flo
         errors=[],
         hosts=[],
         curve=pages.harvest(),
+        recent=pages.recent.description,
     )
     if pages.end:
         with cached.reading() as log:

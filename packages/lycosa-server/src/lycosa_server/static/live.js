@@ -89,6 +89,7 @@ export function mount(panel, context) {
       ["Pages", gone(crawl)],
       ["Relevant", count(crawl.relevant)],
       ["Harvest rate", percent(crawl.harvest ?? (crawl.pages ? crawl.relevant / crawl.pages : null))],
+      ...(progress.recent ? [["Lately", progress.recent]] : []),
       ["Pages per minute", progress.rate == null ? "–" : count(Math.round(progress.rate))],
       ["Links waiting", progress.frontier == null ? "–" : count(progress.frontier)],
       ["Being fetched", count((progress.in_flight ?? []).length)],

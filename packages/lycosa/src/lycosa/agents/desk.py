@@ -315,6 +315,7 @@ class Desk:
             result["state"] = "stopped" if figures.ending == STOPPED else "finished" if figures.ended else "interrupted"
         result |= {"topic": short(options.topic), "budget": options.budget}
         result |= {name: getattr(figures, name) for name in ("pages", "relevant", "ending")}
+        result["recent"] = figures.recent.description
         pages = [
             {"url": _one_line_url(page.url), "title": short(page.title), "relevance": round(page.relevance_now, 3)}
             for page in best

@@ -11,7 +11,7 @@ from lycosa.cli.parameters import Cluster, Dir, Json, Quiet, crawl_options, rare
 from lycosa.core.errors import InputError
 
 # Options that a resume may change.
-RESUMABLE_OPTIONS = "budget max_requests max_time trust traps readers page_assets headers cookies".split()
+RESUMABLE_OPTIONS = "budget max_requests max_time until trust traps readers page_assets headers cookies".split()
 
 
 @with_more(crawl_options(), rare_options() | {"cluster"})

@@ -19,6 +19,7 @@ from lycosa.cli.printing import Part, is_live_terminal, show
 from lycosa.cli.progress_bar import StatusLine
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import WIDE_HINT, Estimate, estimate
+from lycosa.collection.pages import RECENT_PAGES, RecentHarvest
 from lycosa.collection.summary import seed_roles, weak_topic_warning
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, format_spending, larger_budget_option
 from lycosa.core.engine import Engine
@@ -63,7 +64,7 @@ class CrawlProgress(ProgressDisplay):
             self._pages_before = engine.tally.pages - visit.is_page
         if visit.is_page:
             found = visit.was_relevant(engine.judge.threshold)
-            self._recent = [*self._recent[-99:], found]
+            self._recent = [*self._recent[1 - RECENT_PAGES :], found]
             if found:
                 self._best = heapq.nlargest(5, [*self._best, (visit.relevance, visit.node, visit.title)])
         self.draw()
@@ -86,9 +87,10 @@ class CrawlProgress(ProgressDisplay):
         if engine is None or self._opening:
             return [self._opening or "starting"]
         tally, seconds = engine.tally, max(0.001, time.monotonic() - self._begun)
+        recent = f" ({sum(self._recent)} in the last {RECENT_PAGES})" if len(self._recent) == RECENT_PAGES else ""
         return [
             f"{tally.pages}/{self.crawl.options.budget} pages",
-            f"harvest {tally.harvest:.1%}",
+            f"harvest {tally.harvest:.1%}{recent}",
             f"{(tally.pages - max(0, self._pages_before)) / seconds:.1f} pages/s",
             f"{len(engine.in_flight)} in flight",
             f"frontier {engine.table.open_rows:,}",
@@ -101,14 +103,14 @@ class CrawlProgress(ProgressDisplay):
         width, budget, tally = self.console.width, self.crawl.options.budget, engine.tally
         length = max(10, min(40, width - 40))
         filled = round(min(1.0, tally.pages / budget) * length)
-        recent = sum(self._recent) / len(self._recent) if self._recent else 0.0
         lines = Table.grid(padding=(0, 1), expand=False)
         lines.add_column(style="bold", no_wrap=True)
         lines.add_column(overflow="ellipsis", no_wrap=True, max_width=max(20, width - 12))
         lines.add_row("topic", Text(self.crawl.options.subject or "your topic"))
         bar = Text("━" * filled, "green") + Text("━" * (length - filled), "dim")
         lines.add_row("pages", bar + Text(f" {tally.pages}/{budget}"))
-        lines.add_row("harvest", f"{tally.harvest:.1%}, recently {recent:.0%}")
+        recent = f"{sum(self._recent)} relevant in the last {len(self._recent)} pages"
+        lines.add_row("harvest", f"{tally.harvest:.1%}, {recent}")
         lines.add_row("", "  ".join(self._headline()[2:]))
         if waiting := engine.frontier.waiting():
             reasons = Counter(host_key.why for host_key in waiting).most_common(3)
@@ -124,15 +126,18 @@ class CrawlProgress(ProgressDisplay):
 
     def summary_lines(self, engine: Engine) -> Iterator[Part]:
         tally, path = engine.tally, self.crawl.path
-        found, roles, warning = self._found(engine), "", ""
+        found, recent, roles, warning = self._found(engine), RecentHarvest(), "", ""
         if path is not None and tally.pages:
             with CrawlDirectory(path) as collection:
-                found, roles = collection.pages_array().estimate, seed_roles(collection).description
+                array = collection.pages_array()
+                found, recent, roles = array.estimate, array.recent, seed_roles(collection).description
                 warning = weak_topic_warning(collection, found.pages)
         spent = f": {format_spending(tally.spent)}" if tally.wasted > 0 else ""
         harvest = found.relevant / max(1, found.pages)
         yield f"{found.description}: harvest rate {harvest:.1%}. {many(tally.requests, 'request')}{spent}."
         yield f"Ended: {engine.ending or 'interrupted'}."
+        if recent.description:
+            yield f"{recent.description[:1].upper()}{recent.description[1:]}."
         if roles:
             yield roles
         if warning:
@@ -146,7 +151,7 @@ class CrawlProgress(ProgressDisplay):
             yield WIDE_HINT.format(name) if found.is_wide else f"Label the least certain pages:  lycosa label {name}"
         if engine.table.open_rows and engine.ending != EXHAUSTED:
             more = larger_budget_option(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
-            yield f"Continue with: lycosa resume {name}{more}"
+            yield f"{'To look further anyway' if recent.is_exhausted else 'Continue with'}: lycosa resume {name}{more}"
 
     def _found(self, engine: Engine) -> Estimate:
         updates, probability = engine.model_updates, bool(engine.tally.settings.get("probability", False))

@@ -34,7 +34,7 @@ def show(directory: Dir, *, threshold: Threshold = None, json: Json = False) -> 
 
 def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part]:
     from lycosa.collection.estimate import WIDE_HINT
-    from lycosa.core.budget import EXHAUSTED, NOTHING_DUE, format_spending, larger_budget_option
+    from lycosa.core.budget import format_spending
 
     name = shlex.quote(str(directory))
     state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
@@ -45,6 +45,8 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
     yield Text.assemble(f"{summary.estimate.description}, relevance {summary.criterion}: harvest rate ", harvest, sites)
     spent = f": {format_spending(summary.spent)}" if summary.requests > summary.pages else ""
     yield f"{many(summary.pages, 'page')}{of} by {many(summary.requests, 'request')}{spent}"
+    if summary.recent.description:
+        yield summary.recent.description
     if roles := summary.seeds.description:
         yield roles
     if summary.estimate.is_wide:
@@ -68,11 +70,18 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
     if summary.revisits.count:
         yield from _again(summary.revisits)
     yield from _hosts(summary)
+    yield from _next_step(summary, options, name)
+
+
+def _next_step(summary: Summary, options: Options, name: str) -> Iterator[Part]:
+    from lycosa.core.budget import EXHAUSTED, NOTHING_DUE, larger_budget_option
+
     if summary.ending == NOTHING_DUE and not summary.running:
         yield f"revisit with: lycosa refresh {name}"
     elif not summary.running and summary.ending != EXHAUSTED:
         more = larger_budget_option(summary.ending, options.budget, summary.pages, summary.requests)
-        yield f"continue with: lycosa resume {name}{more}"
+        what = "to look further anyway" if summary.recent.is_exhausted else "continue with"
+        yield f"{what}: lycosa resume {name}{more}"
 
 
 def _hosts(summary: Summary) -> Iterator[Part]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lycosa.collection.crawl_directory import CrawlDirectory, check_threshold
 from lycosa.collection.estimate import Estimate, by_uncertainty, estimate, read_widths
-from lycosa.collection.pages import CrawlWords
+from lycosa.collection.pages import LoggedWords
 from lycosa.collection.tracing import spellings
 from lycosa.core.assessor import count_widths, is_waiting
 from lycosa.core.errors import InputError
@@ -291,7 +291,7 @@ class _Rejudging:
 
     def _sampled(self) -> Iterator[Event]:
         """Yield the events to learn from a sample: all words by number, seeds and labels, and the sampled visits."""
-        yield Visit("", "probe", "ok", 0, terms=Terms(new=CrawlWords(self.log).words))
+        yield Visit("", "probe", "ok", 0, terms=Terms(new=LoggedWords(self.log).words))
         yield from self.log.seeds()
         yield from self.log.labels()
         for _, visit in self.collection.visits(self.seqs):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lycosa.collection.estimate import Estimate, estimate, read_widths
 from lycosa.collection.search_text import clean
+from lycosa.core.stopping import WINDOW
 from lycosa.core.types import Visit
 from lycosa.store import codec
 from lycosa.store.log import PAGES, SqliteLog
@@ -156,8 +157,45 @@ class PageArray:
         relevances_now = self["relevance_now"][self.counted]
         return estimate(relevances_now, self.threshold, len(self), self.probability, self.count_widths)
 
+    @cached_property
+    def recent(self) -> RecentHarvest:
+        found = np.flatnonzero(self.relevant)
+        barren = len(self) - 1 - int(found[-1]) if len(found) else 0
+        return RecentHarvest(len(self), int(np.count_nonzero(self.relevant[-RECENT_PAGES:])), barren)
+
     def harvest(self, points: int = 400) -> Harvest:
         return harvest_curve(self.relevant, self["depth"], points)
+
+
+RECENT_PAGES = 100
+
+
+class RecentHarvest(NamedTuple):
+    """How the harvest is going: relevant pages among the last ones."""
+
+    pages: int = 0  # of the whole crawl
+    relevant: int = 0  # among the last 100 pages
+    barren: int = 0  # pages since the last relevant one
+
+    @property
+    def is_exhausted(self) -> bool:
+        """True if the topic looks exhausted, by the rule of `--until exhausted`."""
+        return self.barren >= WINDOW
+
+    @property
+    def description(self) -> str:
+        """Describe it in a few words; "" for a short crawl.
+
+        >>> RecentHarvest(300, 3, 20).description, RecentHarvest(90, 3, 20).description
+        ('3 relevant in the last 100 pages', '')
+        >>> RecentHarvest(300, 0, 240).description
+        'none relevant in the last 240 pages: the topic looks exhausted'
+        """
+        if self.is_exhausted:
+            return f"none relevant in the last {self.barren:,} pages: the topic looks exhausted"
+        return (
+            f"{self.relevant or 'none'} relevant in the last {RECENT_PAGES} pages" if self.pages > RECENT_PAGES else ""
+        )
 
 
 @dataclass(slots=True)
@@ -293,7 +331,7 @@ def best_link(visit: Visit, url: str) -> int:
     return max(places, key=lambda at: (link_relevances[at], bool(links.anchors[at]), -at), default=-1)
 
 
-class CrawlWords:
+class LoggedWords:
     """Words of a crawl by number, read from its pages: the vocabulary, and how often pages have given words."""
 
     def __init__(self, log: SqliteLog, wanted: Iterable[str] = ()) -> None:

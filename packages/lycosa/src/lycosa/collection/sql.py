@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lycosa.collection.pages import CrawlWords
+from lycosa.collection.pages import LoggedWords
 from lycosa.core.errors import InputError
 from lycosa.store import codec
 from lycosa.store.log import NAME, SqliteLog
@@ -76,7 +76,7 @@ class CrawlDatabase:
 
     @cached_property
     def _words(self) -> list[str]:
-        return CrawlWords(self.log).words
+        return LoggedWords(self.log).words
 
 
 def _rows(cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:

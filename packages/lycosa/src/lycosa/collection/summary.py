@@ -16,6 +16,7 @@ from lycosa.collection.best import Question, best_pages, questions
 from lycosa.collection.counts import Outcome, RevisitCounts
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import Estimate, describe_threshold
+from lycosa.collection.pages import RecentHarvest
 from lycosa.core.types import START_RELEVANCE, Held
 from lycosa.store import codec
 from lycosa.store.directory import is_running
@@ -67,6 +68,7 @@ class Figures:
     running: bool = False
     pages: int = 0
     estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
+    recent: RecentHarvest = RecentHarvest()
     pages_by_host: Counter[str] = field(default_factory=Counter)
     sites: int = 0  # number of hosts with a relevant page
     # Pages whose labels would help the judge most, if it returns probabilities.
@@ -91,7 +93,7 @@ class Figures:
         """Read the statistics, and up to `max_questions` pages to suggest for labelling."""
         log, array, end = collection.log, collection.pages_array(), collection.log.setting("end", {})
         self.threshold, self.running = collection.threshold, is_running(collection.path)
-        self.pages, self.estimate = len(array), array.estimate
+        self.pages, self.estimate, self.recent = len(array), array.estimate, array.recent
         by_host = counts.pages_by_host(log, self.threshold)
         self.pages_by_host = Counter({host: pages for host, pages, _ in by_host})
         self.sites = sum(relevant > 0 for host, _, relevant in by_host if host)
@@ -133,6 +135,7 @@ class Summary(Figures):
             "spent": dict(self.spent),
             **self.estimate.as_dict(),
             "harvest": round(self.harvest, 4),
+            "recent": self.recent.description,
             "sites": self.sites,
             "site_harvest": round(self.site_harvest, 4),
             "threshold": self.threshold,

@@ -28,6 +28,7 @@ LEFT_ALONE = "the remaining hosts asked to be left alone for now"
 EXHAUSTED = "nothing left to fetch"
 NOTHING_DUE = "nothing more is due"
 REQUESTS_SPENT = "request budget spent"
+ENOUGH = "enough"  # by a stopping rule, which gives its reason after a colon
 PAGES, REVISITS, RESOURCES = "pages", "looks again", "resources of rendered pages"
 _BY_KIND = {
     "robots": "robots.txt",
@@ -116,13 +117,15 @@ def format_spending(spent: Mapping[str, int]) -> str:
 
 
 def larger_budget_option(ending: str, budget: int, pages: int, requests: int) -> str:
-    """Return the option that lets a crawl continue if a budget ended it, else an empty string.
+    """Return the option that lets a crawl continue if a budget or a stopping rule ended it, else an empty string.
 
     >>> [larger_budget_option(ending, 10, 10, 200) for ending in (PAGES_SPENT, REQUESTS_SPENT, STOPPED)]
     [' --budget 20', ' --max-requests 400', '']
     """
     if ending == PAGES_SPENT:
         return f" --budget {2 * max(budget, pages)}"
+    if ending.startswith(ENOUGH):
+        return " --until never"
     return f" --max-requests {2 * requests}" if ending == REQUESTS_SPENT else ""
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ from lycosa.core.protocols import (
 )
 from lycosa.core.spilled_rows import SpilledRows, spillable_estimator
 from lycosa.core.state import State, StateMismatch, restore, state_of
+from lycosa.core.stopping import HarvestMonitor, StoppingRule
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import (
     Event,
@@ -105,6 +106,7 @@ class Engine:
         memory_rows: int = 0,
         spill_file: Path | None = None,
         readonly: bool = False,
+        stopping: Sequence[StoppingRule] = (),
     ) -> None:
         self.space, self.judge, self.strategy = space, judge, strategy
         self.log, self.archive, self.reader, self.clock = log, archive, reader, clock
@@ -125,6 +127,7 @@ class Engine:
         self.model_updates = ModelUpdates(
             judge, judge_name, self.tally, log, clock, self._reconsider, self._record_learned
         )
+        self.harvest = HarvestMonitor(stopping, lambda: judge.threshold, self.model_updates.relevant_now)
         spillable = spillable_estimator(strategy, self.frontier, self.trap_filter) if memory_rows else None
         self.spilled: SpilledRows | None = None
         if spillable is not None:
@@ -282,6 +285,8 @@ class Engine:
             self.fold(visit)  # 4. learn, 5. rank
             self._learned.append((visit, page))
             self.model_updates.update_model()  # records everything learned so far if there is an update
+            self.harvest.visited(visit, self.tally.pages, self.tally.relevant)
+            self.picker.enough = self.harvest.reason
         visit.links.read = None
         return visit
 

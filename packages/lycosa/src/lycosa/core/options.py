@@ -190,6 +190,14 @@ class Options:
     max_time: float = option(
         0.0, "Stop after this many seconds; requests in flight are completed. 0: no limit.", common=True
     )
+    until: list[str] = option(
+        [],
+        "Stop early when there is enough: exhausted (none of the last 200 pages is relevant), relevant=N pages, "
+        "harvest=.02 (less than this share of the last 200 pages is relevant), or your own rule, module:Class; "
+        "repeatable. Default: only remark on it.",
+        metavar="RULE",
+        common=True,
+    )
     host_budget: int = option(0, "Maximum number of pages per host. 0: no limit.", common=True)
     memory_rows: int = option(
         DEFAULT_MEMORY_ROWS,

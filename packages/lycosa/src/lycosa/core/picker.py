@@ -67,6 +67,7 @@ class Picker:
         self.refreshing = self.scheduler.refreshes
         self.concurrency, self.patience, self._hold = concurrency, patience, hold
         self.stopped = False
+        self.enough = ""  # why the crawl has enough by a stopping rule
         self.allowance: ShardBudget | None = None  # budget of a shard; None for a crawl without shards
         self._meter = meter or Meter()
         self._tasks = 0  # started and not finished
@@ -114,11 +115,13 @@ class Picker:
         return {"parent": self.table.nodes[parent] if parent >= 0 else "", "depth": int(self.table.depth[row])}
 
     def explain(self, row: int, arm: str) -> dict[str, float]:
-        """Return the terms of a row's priority, largest first, if the strategy explains them."""
+        """Return the terms of a row's priority, if the strategy explains them."""
         explain: Callable[[int, str, Table], Mapping[str, float]] | None = getattr(self.strategy, "explain", None)
-        terms = {} if explain is None else explain(row, arm, self.table)
-        finite = {str(name): float(value) for name, value in terms.items() if value and math.isfinite(value)}
-        return dict(sorted(finite.items(), key=lambda term: -abs(term[1])))
+        try:
+            terms = {} if explain is None else explain(row, arm, self.table)
+        except Exception:  # of a user's own class; `lycosa why` of a waiting link reports it
+            return {}
+        return {str(name): float(value) for name, value in terms.items() if value and math.isfinite(value)}
 
     def _due(self, now: float) -> Task | None:
         while (task := self.scheduler.pick(self.tally.picks + 1, now)) is not None and self._is_open(task):
@@ -204,6 +207,8 @@ class Picker:
         budget, tally = self.budget, self.tally
         if self.stopped:
             return STOPPED
+        if self.enough:
+            return self.enough
         if (budget.bytes and tally.bytes >= budget.bytes) or self.is_full:
             return BYTES_SPENT
         if budget.pages and tally.pages + self._pages >= budget.pages:
@@ -214,7 +219,7 @@ class Picker:
 
     def _over(self, now: float) -> str:
         spent = self.spent_budget(now)
-        return "" if spent == PAGES_SPENT and self.scheduler.completes else spent
+        return "" if spent in (PAGES_SPENT, self.enough) and self.scheduler.completes else spent
 
     def _allowed(self, now: float) -> bool:
         allowance, tally = self.allowance, self.tally

@@ -6,6 +6,7 @@ lycosa.judges      a class or factory of judges, for `--judge`
 lycosa.spaces      a class or factory of spaces, for `--space`
 lycosa.exporters   a `lycosa.collection.export.Format`
 lycosa.runners     a `lycosa.crawling.runners.Runner`, for `--cluster`
+lycosa.stopping    a class of stopping rules, for `--until`
 
 Reading all metadata takes tens of milliseconds, so it is only done for names that are not built in, and for listings.
 """
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 PREFIX = "lycosa."
-GROUPS = ("commands", "strategies", "judges", "spaces", "exporters", "runners")
+GROUPS = ("commands", "strategies", "judges", "spaces", "exporters", "runners", "stopping")
 
 RESERVED = {
     "commands": {"serve": "lycosa-server", "backup": "lycosa-server", "restore": "lycosa-server", "lab": "lycosa-lab"},

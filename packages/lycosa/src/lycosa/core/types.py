@@ -315,7 +315,7 @@ class Visit:
     depth: int = 0
     """For a first visit: number of links from a seed."""
     priority_terms: dict[str, float] = field(default_factory=dict)
-    """Terms of the priority when it was picked, largest first."""
+    """Terms of the priority when it was picked."""
     updated_relevance: float | None = field(default=None, compare=False, repr=False)
     """Relevance by the judge's current model, set by readers of the log; None: same as `relevance`. Not for folds."""
 

@@ -86,6 +86,7 @@ def _engine(request: CrawlRequest, files: CrawlFiles, topic_terms: dict[str, Any
         memory_rows=options.memory_rows,
         spill_file=files.spill_file,
         readonly=files.readonly,
+        stopping=request.stopping,
     )
     if request.owns is not None:
         engine.owns = request.owns

@@ -185,7 +185,7 @@ OPTIONS_NOT_LEARNED_FROM = frozenset(
     budget max_requests max_bytes max_time concurrency delay per_host address_delay patience attempts contact timeout
     min_rate max_body proxy proxy_ca rotate per_hour explore schedule detect frequently infrequently always frequent
     infrequent watch_all notify notify_every max_disk index feeds feed_url tell_kinds tell_at_least choosy identity
-    respect_opt_outs
+    respect_opt_outs until
     """.split()
 )
 

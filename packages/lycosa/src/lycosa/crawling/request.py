@@ -17,6 +17,7 @@ from lycosa.core.options import DEFAULT_STRATEGY, Options
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.protocols import Clock, Estimator, Judge, Space, Strategy
 from lycosa.core.spec import format_spec, make_with, parse_spec
+from lycosa.core.stopping import read_rules
 from lycosa.crawling.seeds import Seeds, check_search, read_seeds
 from lycosa.judges import JUDGES
 from lycosa.judges.factory import BROWSING, TOPIC_OPTIONS, check_request, judge_name, make_judge, takes_ontology
@@ -62,6 +63,7 @@ class CrawlRequest:
         self.in_directory = self.resuming  # relative paths in the options refer to the directory
         self._judge = self.own_judge  # None while it needs example pages or terms from the log
         options.check()
+        self.stopping = [] if self.revisit_plan is not None else read_rules(options.until)
         if self.revisit_plan is not None:
             from lycosa.revisit.notify import channels_of, wanted_by  # imported here because plain crawls don't need it
 

@@ -188,7 +188,9 @@ def _steps(report: ReportFigures) -> Iterator[tuple[str, str]]:
     elif report.ending == NOTHING_DUE:
         yield f"lycosa refresh {name}", "Revisit the pages that are due."
     elif report.ending != EXHAUSTED:
-        yield f"lycosa resume {name}{report.budget_option}", "Continue where the crawl stopped."
+        further = "Look further, though the topic looks exhausted."
+        what = further if report.recent.is_exhausted else "Continue where the crawl stopped."
+        yield f"lycosa resume {name}{report.budget_option}", what
     if report.archived and report.pages:
         yield f"lycosa search {name} WORDS", "Search the text of the pages."
     if report.relevant:
