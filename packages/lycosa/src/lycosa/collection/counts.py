@@ -113,41 +113,52 @@ class HostCounts:
     failures: int = 0
     requests: int = 0
     size: int = 0
-    response_time: float = 0.0  # mean seconds
+    seconds: float = 0.0  # total response time
     pauses: int = 0
-    pause: float = 0.0  # mean seconds between an answer and the next request
+    paused: float = 0.0  # seconds
     shortest: float = float("inf")
     crawl_delay: float = 0.0
     rests: int = 0  # number of pauses because the host was overloaded
     longest_rest: float = 0.0
 
+    @property
+    def response_time(self) -> float:
+        """Mean response time in seconds."""
+        return self.seconds / self.requests if self.requests else 0.0
+
+    @property
+    def pause(self) -> float:
+        """Mean seconds between an answer and the next request."""
+        return self.paused / self.pauses if self.pauses else 0.0
+
 
 _SENT = "outcome NOT IN ('denied', 'refused') AND (kind NOT IN ('robots', 'sitemap') OR outcome != 'ok' OR status)"
 _HOSTS = f"""
-    SELECT host, SUM(is_failure), COUNT(run), SUM(size), AVG(seconds), COUNT(pause), AVG(pause), MIN(pause)
-    FROM (
-        SELECT host, seq, size,
-            kind IN ('page', 'redirect') AND outcome NOT IN ('ok', 'redirect', 'denied') AS is_failure,
-            CASE WHEN sent THEN run END AS run, CASE WHEN sent THEN MAX(0, ended - started) END AS seconds,
-            CASE WHEN sent AND ended AND run = LAG(run) OVER before AND LAG(ended) OVER before
-                THEN MAX(0, started - LAG(ended) OVER before) END AS pause
-        FROM (
-            SELECT host, seq, size, kind, outcome, started, ended, {_SENT} AS sent, (
-                SELECT COUNT(*) FROM setting WHERE name = 'threshold' AND at AND setting.seq < visit.seq
-            ) AS run FROM visit
-        ) WINDOW before AS (PARTITION BY host, sent ORDER BY seq)
-    ) GROUP BY host ORDER BY MIN(seq)
+    SELECT host, size, kind IN ('page', 'redirect') AND outcome NOT IN ('ok', 'redirect', 'denied'), {_SENT},
+        started, ended, (SELECT COUNT(*) FROM setting WHERE name = 'threshold' AND at AND setting.seq < visit.seq)
+    FROM visit ORDER BY seq
 """
 
 
 def hosts(log: SqliteLog, threshold: float, agent: str = "lycosa") -> list[HostCounts]:
     """Return the hosts in first-seen order."""
     found: dict[str, HostCounts] = {}
-    for name, failures, requests, received, seconds, pauses, pause, shortest in log.query(_HOSTS):
-        found[name] = HostCounts(
-            name, 0, 0, failures or 0, requests, received, seconds or 0.0, pauses, pause or 0.0,
-            float("inf") if shortest is None else shortest,
-        )  # fmt: skip
+    last: dict[str, tuple[int, float]] = {}  # run and end of the last request
+    for name, size, failed, sent, started, ended, run in log.query(_HOSTS):
+        host = found.get(name) or found.setdefault(name, HostCounts(name))
+        host.size += size
+        host.failures += failed
+        if sent:
+            host.requests += 1
+            host.seconds += max(0.0, ended - started)
+        if not sent or not ended:
+            continue
+        before, last[name] = last.get(name), (run, ended)
+        if before is not None and before[0] == run:  # only within the same run
+            pause = max(0.0, started - before[1])
+            host.pauses += 1
+            host.paused += pause
+            host.shortest = min(host.shortest, pause)
     for name, count, relevant in pages_by_host(log, threshold):
         found[name].pages, found[name].relevant = count, relevant
     rests = "json_extract(data, '$.rest') - ended"
@@ -159,9 +170,9 @@ def hosts(log: SqliteLog, threshold: float, agent: str = "lycosa") -> list[HostC
     for origin, url, blob in log.query(bodies):
         body = log.decoded(codec.unpack, blob).get("body", b"")
         if b"crawl-delay" in body.lower() and (delay := RobotsRules.parse(body, agent).crawl_delay):
-            host = found.get(host_of(origin or url))  # robots.txt may be redirected to another host
-            if host is not None:
-                host.crawl_delay = max(host.crawl_delay, delay)
+            asking = found.get(host_of(origin or url))  # robots.txt may be redirected to another host
+            if asking is not None:
+                asking.crawl_delay = max(asking.crawl_delay, delay)
     return list(found.values())
 
 
