@@ -82,7 +82,7 @@ class CachedCrawl:
         topic = collection.options.topic
         wanted = tuple(dict.fromkeys(stem for language in languages for stem in stems(topic, language)))
         kept, end = self._words, self.pages.end
-        if kept is None or kept[0] != wanted or end - kept[1] > kept[1] // 100:
+        if kept is None or kept[0] != wanted or not kept[1] <= end <= kept[1] + kept[1] // 100:
             kept = self._words = wanted, end, LoggedWords(collection.log, wanted)
         return kept[2]
 

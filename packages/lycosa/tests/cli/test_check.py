@@ -37,3 +37,15 @@ def test_check_damaged_event_exits_with_1(tmp_path: Path, command: Command) -> N
 
 def test_check_directory_without_crawl_fails(tmp_path: Path, command: Command) -> None:
     assert "contains no crawl" in command.complaint("check", tmp_path)
+
+
+def test_check_makes_derived_tables_again(tmp_path: Path, command: Command) -> None:
+    crawl = _crawl(tmp_path / "crawl")
+    with closing(sqlite3.connect(crawl / NAME)) as db, db:
+        db.execute("DELETE FROM page")
+        db.execute("DELETE FROM score")
+    result = command("check", crawl)
+    assert 1 == result.code
+    assert "tables of pages and relevances did not fit the events" in result.out
+    assert [] == command.json("check", crawl)[str(crawl)]["faults"]
+    assert [{"pages": 1}] == command.json("sql", crawl, "SELECT COUNT(*) AS pages FROM pages")

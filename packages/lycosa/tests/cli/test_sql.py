@@ -117,3 +117,17 @@ def test_documentation_answers_ten_questions(crawl: Path, command: Command) -> N
     assert [(C, "vanished", 1), (B, "stands", 2)] == sorted(
         ((row["url"], row["state"], row["versions"]) for row in answers[9]), reverse=True
     )
+
+
+def test_hostile_names_and_texts_are_printed_plainly(crawl: Path, command: Command) -> None:
+    query = "SELECT '[/x]' AS '[/x]', char(27) || ']0;owned' || char(7) AS '=cmd()', 1794514000.5 AS at"
+    assert "[/x]" in command.out("sql", crawl, query)
+    printed = command.out("sql", crawl, query) + command.out("sql", crawl, query, "--csv")
+    assert "\x1b" not in printed
+    assert "'=cmd()" in printed
+    assert "1794514000.500" in printed
+
+
+def test_columns_of_same_name_are_refused_as_json(crawl: Path, command: Command) -> None:
+    said = command("sql", crawl, "SELECT 1 AS a, 2 AS a", "--json")
+    assert (2, True) == (said.code, "rename one with AS" in said.err)

@@ -65,4 +65,4 @@ def test_query_reads_beside_writer(crawl: Path) -> None:
             log.append(Visit("http://c.test/", "page", "ok", 3, relevance=0.5))
             assert [(2,)] == list(database.query(count).rows)
         assert [(3,)] == list(database.query(count).rows)
-        assert ["seq", "links", "terms", "binary"] == database.tables()["content"]
+        assert ["seq", "links", "terms", "binary"] == database.tables["content"]

@@ -47,6 +47,8 @@ def test_relevant_pages_and_low_harvest() -> None:
         ("harvest=1.5", "out-of-range"),
         ("harvest=nan", "bad-value"),
         ("never=1", "bad-value"),
+        ("relevant=0", "out-of-range"),
+        ("exhausted=150000", "out-of-range"),
         ("enough", "unknown-name"),
     ],
 )

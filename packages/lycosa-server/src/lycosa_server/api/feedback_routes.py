@@ -132,7 +132,7 @@ def _effect(site: ServerContext, interest: str, given: Sequence[Row]) -> LabelEf
             effect.after = label_agreement(then[noted], wanted[noted])
         elif known:
             effect.before = label_agreement(first, wanted)
-        counted = np.flatnonzero(cached.pages.counted)
+        counted = np.flatnonzero(pages.counted)
         ranks = rank_changes(fetched[counted], pages["relevance_now"][counted])
         rows = pages_at(log, [pages["first"].item(counted[at]) for at, _, _ in ranks])
     for page, (_, before, after) in zip(rows, ranks, strict=True):

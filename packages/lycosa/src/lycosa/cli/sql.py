@@ -6,6 +6,7 @@ import csv as csvlib
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 from typing import Annotated, Any
 
 from rich.table import Column
@@ -14,6 +15,7 @@ from rich.text import Text
 from lycosa.cli.parameters import Dir, Json
 from lycosa.cli.printing import LabelledText, Part, listing, print_json, print_result, require_crawl, show, squeezed
 from lycosa.collection.export.tables import csv_cell
+from lycosa.collection.search_text import clean
 from lycosa.collection.sql import CrawlDatabase, QueryResult
 from lycosa.core.errors import InputError
 
@@ -37,16 +39,17 @@ def sql(
     require_crawl(directory)
     with closing(CrawlDatabase(directory)) as database:
         if not query.strip():
-            tables = database.tables()
+            tables = database.tables
             print_result(tables, _described(tables), json=json)
             return
         result = database.query(query)
+        if json and len(set(result.columns)) < len(result.columns):
+            raise InputError("bad-query", "two columns have the same name: rename one with AS")
         if json:
             print_json([dict(zip(result.columns, map(_plain, row), strict=True)) for row in result.rows])
         elif csv:
             writer = csvlib.writer(sys.stdout, lineterminator="\n")
-            writer.writerow(result.columns)
-            writer.writerows([csv_cell(_plain(value)) for value in row] for row in result.rows)
+            writer.writerows([csv_cell(_clean(value)) for value in row] for row in chain([result.columns], result.rows))
         else:
             show(_table(result))
 
@@ -60,13 +63,23 @@ def _described(tables: dict[str, list[str]]) -> Iterator[Part]:
 
 def _table(result: QueryResult) -> Iterator[Part]:
     rows = [[_cell(value) for value in row] for row in result.rows]
-    yield listing([Column(name, no_wrap=True, overflow="ellipsis") for name in result.columns], rows)
+    yield listing(
+        [Column(Text(squeezed(clean(name))), no_wrap=True, overflow="ellipsis") for name in result.columns], rows
+    )
     yield Text(f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}", "dim")
 
 
 def _cell(value: Any) -> str:
-    text = squeezed(f"{value:.6g}" if isinstance(value, float) else str(_plain(value)) if value is not None else "-")
+    if isinstance(value, float):
+        return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.3f}"
+    text = "-" if value is None else squeezed(str(_clean(value)))
     return text if len(text) <= MAX_CELL else f"{text[: MAX_CELL - 1]}…"
+
+
+def _clean(value: Any) -> Any:
+    """Return a value without control characters."""
+    plain = _plain(value)
+    return clean(plain) if isinstance(plain, str) else plain
 
 
 def _plain(value: Any) -> Any:

@@ -19,6 +19,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lycosa.collection import searching
 from lycosa.core.errors import DamagedError, LockedError, StoreError
@@ -84,6 +85,8 @@ def _check_log(path: Path, result: CrawlCheck, progress: ProgressCallback) -> No
         faults = list(_copy(path, new, result, progress))
         if not faults and (_is_damaged(path) or _is_altered(path)):
             faults = ["log: redundant data is damaged; all events can be read"]
+        if not faults and _derived_tables(path) != _derived_tables(new):
+            faults = ["log: the tables of pages and relevances did not fit the events; made again"]
         if faults:
             backup = path.with_name(f"{NAME}.damaged-{time.time_ns()}")
             os.link(path, backup)
@@ -91,6 +94,14 @@ def _check_log(path: Path, result: CrawlCheck, progress: ProgressCallback) -> No
             result.faults += [*faults, f"log: replaced by a copy of {result.events:,} events; kept as {backup.name}"]
     finally:
         new.unlink(missing_ok=True)
+
+
+def _derived_tables(path: Path) -> tuple[list[Any], list[Any]]:
+    with closing(sqlite3.connect(path)) as db:
+        harden(db)
+        queries = ("SELECT * FROM page ORDER BY first", "SELECT seq FROM score ORDER BY seq")
+        pages, scores = (db.execute(query).fetchall() for query in queries)
+        return pages, scores
 
 
 def _copy(path: Path, new: Path, result: CrawlCheck, progress: ProgressCallback) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -134,8 +135,8 @@ class HostCounts:
 
 _SENT = "outcome NOT IN ('denied', 'refused') AND (kind NOT IN ('robots', 'sitemap') OR outcome != 'ok' OR status)"
 _HOSTS = f"""
-    SELECT host, size, kind IN ('page', 'redirect') AND outcome NOT IN ('ok', 'redirect', 'denied'), {_SENT},
-        started, ended, (SELECT COUNT(*) FROM setting WHERE name = 'threshold' AND at AND setting.seq < visit.seq)
+    SELECT host, size, kind IN ('page', 'redirect') AND outcome NOT IN ('ok', 'redirect', 'denied', 'refused'), {_SENT},
+        started, ended, seq
     FROM visit ORDER BY seq
 """
 
@@ -144,7 +145,8 @@ def hosts(log: SqliteLog, threshold: float, agent: str = "lycosa") -> list[HostC
     """Return the hosts in first-seen order."""
     found: dict[str, HostCounts] = {}
     last: dict[str, tuple[int, float]] = {}  # run and end of the last request
-    for name, size, failed, sent, started, ended, run in log.query(_HOSTS):
+    starts = [seq for (seq,) in log.query("SELECT seq FROM setting WHERE name = 'threshold' AND at ORDER BY seq")]
+    for name, size, failed, sent, started, ended, seq in log.query(_HOSTS):
         host = found.get(name) or found.setdefault(name, HostCounts(name))
         host.size += size
         host.failures += failed
@@ -153,6 +155,7 @@ def hosts(log: SqliteLog, threshold: float, agent: str = "lycosa") -> list[HostC
             host.seconds += max(0.0, ended - started)
         if not sent or not ended:
             continue
+        run = bisect(starts, seq)
         before, last[name] = last.get(name), (run, ended)
         if before is not None and before[0] == run:  # only within the same run
             pause = max(0.0, started - before[1])

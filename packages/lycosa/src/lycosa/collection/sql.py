@@ -27,15 +27,21 @@ class QueryResult:
 
 
 class CrawlDatabase:
-    """The database of a crawl for reading, with queries of anybody; the crawl may be running."""
+    """The database of a crawl, for queries of its users; the crawl may be running."""
 
     def __init__(self, directory: Path) -> None:
         self.log = SqliteLog(directory / NAME, readonly=True)
         db = self.log.connection
         db.create_function("links", 1, self._links)
         db.create_function("terms", 1, self._terms)
-        db.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")  # makes them known before creating is forbidden
+        query = """
+            SELECT name, (SELECT group_concat(column.name, ' ') FROM pragma_table_info(sqlite_master.name) AS column)
+            FROM sqlite_master WHERE type IN ('view', 'table') ORDER BY type = 'table', rowid
+        """
+        self.tables = {name: columns.split() for name, columns in self.log.query(query)}  # columns by name, views first
+        db.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")  # the first use of these is not only reading
         db.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
+        db.set_progress_handler(lambda: 0, 100_000)  # lets Ctrl-C end a long query
 
     def close(self) -> None:
         self.log.close()
@@ -47,15 +53,6 @@ class CrawlDatabase:
         except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
             raise _explained(error) from error
         return QueryResult([column[0] for column in cursor.description or ()], _rows(cursor))
-
-    def tables(self) -> dict[str, list[str]]:
-        """Return the columns of each view and table, views first."""
-        query = """
-            SELECT name, (SELECT group_concat(column.name, ' ') FROM pragma_table_info(sqlite_master.name) AS column)
-            FROM sqlite_master WHERE type IN ('view', 'table') ORDER BY type = 'table', rowid
-        """
-        self.log.connection.set_authorizer(None)
-        return {name: columns.split() for name, columns in self.log.query(query)}
 
     def _content(self, seq: int, column: str) -> bytes | None:
         row = self.log.connection.execute(f"SELECT {column} FROM content WHERE seq = ?", (seq,)).fetchone()

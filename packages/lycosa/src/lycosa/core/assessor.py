@@ -201,6 +201,7 @@ class ModelUpdates:
         self._record_visits = record_visits  # records the visits that an update was learned from
         self._rows = array("i")  # row of each page version
         self._counts = bytearray()  # 1 for each page version that may count as relevant
+        self._is_page = bytearray()  # 1 for each page version that is a first visit
         self._relevances_now: NDArray[np.floating[Any]] = np.zeros(0)  # as of the last count
         self._logged_relevances = array("d")  # relevance of page versions according to the log, until the first update
         self._is_rescored = False  # true if this judge has rescored any of them in the log
@@ -216,6 +217,7 @@ class ModelUpdates:
         if visit.is_version:
             self._rows.append(row)
             self._counts.append(visit.is_page and not visit.same_as)
+            self._is_page.append(visit.is_page)
             if self.learner is not None and not self.adopted:
                 self._logged_relevances.append(visit.relevance_now)
                 self._is_rescored |= visit.updated_relevance is not None and visit.judge == self.judge_name
@@ -247,11 +249,11 @@ class ModelUpdates:
         return np.zeros(0) if self.learner is None else self.learner.relevances_now()[self._counted()]
 
     def relevant_now(self) -> NDArray[np.bool_] | None:
-        """Return for each page version whether it counts as relevant now; None if the judge does not learn."""
+        """Return for each page of the crawl whether it is relevant now; None if the judge does not learn."""
         if self.learner is None:
             return None
         relevant: NDArray[np.bool_] = self._counted() & (self.learner.relevances_now() >= self.judge.threshold)
-        return relevant
+        return relevant[np.frombuffer(bytes(self._is_page), np.bool_)]
 
     @property
     def count_widths(self) -> tuple[float, float]:
@@ -265,12 +267,14 @@ class ModelUpdates:
         return {
             "rows": rows,
             "counts": counts,
+            "is_page": np.frombuffer(bytes(self._is_page), np.bool_),
             "pages_at_update": self._pages_at_update,
             "has_new_labels": self._has_new_labels,
         }
 
     def restore(self, state: State) -> None:
         self._rows, self._counts = array("i", state["rows"].tobytes()), bytearray(state["counts"].tobytes())
+        self._is_page = bytearray(state["is_page"].tobytes())
         self._pages_at_update, self._has_new_labels = state["pages_at_update"], state["has_new_labels"]
 
     def update_model(self, force: bool = False) -> bool:

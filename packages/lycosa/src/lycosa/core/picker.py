@@ -119,9 +119,9 @@ class Picker:
         explain: Callable[[int, str, Table], Mapping[str, float]] | None = getattr(self.strategy, "explain", None)
         try:
             terms = {} if explain is None else explain(row, arm, self.table)
+            return {str(name): float(value) for name, value in terms.items() if value and math.isfinite(value)}
         except Exception:  # of a user's own class; `lycosa why` of a waiting link reports it
             return {}
-        return {str(name): float(value) for name, value in terms.items() if value and math.isfinite(value)}
 
     def _due(self, now: float) -> Task | None:
         while (task := self.scheduler.pick(self.tally.picks + 1, now)) is not None and self._is_open(task):

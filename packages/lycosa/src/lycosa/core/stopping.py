@@ -1,4 +1,4 @@
-"""Rules that end a crawl early because its harvest says that it has enough: `--until`.
+"""Rules that end a crawl early, by its harvest: `--until`.
 
 A rule is a class with a method `reason`. Packages add rules in the entry point group `lycosa.stopping`.
 """
@@ -23,6 +23,7 @@ from lycosa.core.types import Visit
 # smaller budget.
 WINDOW = 200  # pages
 CHECK_EVERY = 10  # pages
+MAX_WINDOW = 100_000  # pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,9 @@ def read_rules(texts: Iterable[str]) -> list[StoppingRule]:
         if mark and not first:
             raise InputError("bad-value", f"--until {name} takes no value")
         rule = STOPPING_RULES.make(name, {first: value} if mark else {})
-        if isinstance(rule, Exhausted | LowHarvest) and rule.pages < 1:
+        if isinstance(rule, Exhausted | LowHarvest) and not 0 < rule.pages <= MAX_WINDOW:
+            raise InputError("out-of-range", f"--until {text}: give a number of pages from 1 to {MAX_WINDOW:,}")
+        if isinstance(rule, RelevantPages) and rule.count < 1:
             raise InputError("out-of-range", f"--until {text}: give a number of pages from 1 on")
         if isinstance(rule, LowHarvest) and not 0 < rule.share <= 1:
             raise InputError("out-of-range", f"--until {text}: the share must be above 0 and at most 1")
@@ -122,7 +125,7 @@ def read_rules(texts: Iterable[str]) -> list[StoppingRule]:
 
 
 class HarvestMonitor:
-    """Asks the rules whether a crawl has enough, after every few pages."""
+    """Applies the rules to a crawl, after every few pages."""
 
     def __init__(
         self,
@@ -134,7 +137,7 @@ class HarvestMonitor:
         self.reason = ""  # why the crawl has enough; an empty string before that
         self._threshold = threshold
         self._relevant_now = relevant_now  # all pages by the current model, or None if the judge does not learn
-        self._recent: deque[bool] = deque(maxlen=100_000)  # pages of this run, as they were judged
+        self._recent: deque[bool] = deque(maxlen=MAX_WINDOW)  # pages of this run, as they were judged
         self._pages = 0
 
     def visited(self, visit: Visit, pages: int, relevant: int) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.collection.pages import best_link, path_to
+from lycosa.collection.pages import best_link, page_at, path_to
 from lycosa.collection.report.figures import Outlook, Upcoming
 from lycosa.collection.search_text import clean
 from lycosa.collection.tracing import MAX_COMPARED_URLS, MAX_SUGGESTIONS, latest_content, spellings
@@ -265,8 +265,8 @@ class Reasons:
         return [parent for parent in found if parent is not None], len(rows) or len(found)
 
     def _relevance(self, node: str) -> float:
-        rows = self.collection.log.rows(RELEVANCE_NOW, f"url = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,))
-        return float(next(rows, (0.0,))[0])
+        page = page_at(self.collection.log, node)
+        return page.relevance_now if page is not None else 0.0
 
     def _parent(self, parent: str, node: str) -> Parent | None:
         """Return a page that links to a node, in its latest version with the link."""
@@ -277,7 +277,7 @@ class Reasons:
             return None
         anchor, link_relevance = _link(visit, node)
         kind = "page" if visit.kind == "revisit" else visit.kind
-        return Parent(parent, clean(visit.title), visit.relevance_now, anchor, link_relevance, kind)
+        return Parent(parent, clean(visit.title), self._relevance(parent), anchor, link_relevance, kind)
 
     def _path(self, row: int) -> list[PathPage]:
         """Return the pages from a seed to a waiting row."""
@@ -297,6 +297,7 @@ class Reasons:
         return pages
 
     def _fetched(self, visit: Visit) -> Why:
+        page = page_at(self.collection.log, visit.node)
         fetched = Fetched(
             visit.started,
             clean(visit.title),
@@ -306,8 +307,8 @@ class Reasons:
             visit.pick,
             visit.arm or self.collection.options.strategy,
             visit.priority,
-            visit.relevance_now,
-            visit.is_relevant(self.collection.threshold),
+            visit.relevance_now if page is None else page.relevance_now,
+            page is not None and not page.duplicate_of and page.relevance_now >= self.collection.threshold,
             visit.same_as,
             dict(sorted(visit.priority_terms.items(), key=lambda term: -abs(term[1]))),
             visit.relevance,

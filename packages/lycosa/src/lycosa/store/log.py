@@ -234,26 +234,29 @@ class SqliteLog:
     def _anchor(self, visit: Visit) -> str:
         """Return the text of the first link to a page on its parent, or of the link that was redirected to it."""
         anchors, node = self._anchors(visit.parent), visit.node
-        if node not in anchors and not visit.hops:
-            self._anchors.cache_clear()  # a newer version of the parent may have it
-            anchors = self._anchors(visit.parent)
         for _ in range(min(visit.hops, MAX_HOPS)):
             if node in anchors:
                 break
             query = "SELECT url FROM visit WHERE target = ? AND target != '' ORDER BY seq LIMIT 1"
             found = self._db.execute(query, (node,)).fetchone()
             node = found[0] if found else node
-        return anchors.get(node, "")
+        if node in anchors:
+            return anchors[node]
+        # The link is on an older version, or on one newer than those in the cache.
+        return next((known[node] for known in self._versions_of_anchors(visit.parent) if node in known), "")
 
     def _read_anchors(self, parent: str) -> dict[str, str]:
-        """Return the text of the first link with any text to each URL on a page."""
-        anchors: dict[str, str] = {}
+        """Return the text of the links on the newest version of a page."""
+        return next(self._versions_of_anchors(parent), {})
+
+    def _versions_of_anchors(self, parent: str) -> Iterator[dict[str, str]]:
+        """Yield, for each version of a page from the newest on, the text of the first link with any to each URL."""
         query = "SELECT links FROM visit JOIN content USING (seq) WHERE url = ? AND links NOT NULL ORDER BY seq DESC"
-        for (blob,) in self._db.execute(query, (parent,)).fetchall():
-            links = self.decoded(codec.unpack_links, blob)
+        for (blob,) in self._db.execute(query, (parent,)):
+            links, anchors = self.decoded(codec.unpack_links, blob), dict[str, str]()
             for url, anchor in zip(links.urls, links.anchors, strict=True):
                 anchors[url] = anchors.get(url) or anchor
-        return anchors
+            yield anchors
 
     def store_relevances(self, relevances_now: NDArray[Any]) -> None:
         """Store the current relevance of each page version, in log order."""

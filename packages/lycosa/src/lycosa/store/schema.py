@@ -38,7 +38,7 @@ CREATE TABLE visit (
     pick INTEGER NOT NULL,
     arm TEXT NOT NULL,
     priority REAL NOT NULL,        -- infinite for a seed
-    priority_terms TEXT NOT NULL,  -- JSON; they add up to the priority
+    priority_terms TEXT NOT NULL,  -- JSON; about the parts of the priority
     parent TEXT NOT NULL,          -- page with the first link to this one
     anchor TEXT NOT NULL,          -- text of that link
     depth INTEGER NOT NULL,
