@@ -8,7 +8,7 @@ import pytest
 
 import lycosa
 from commands import Command
-from lycosa.cli.judge_command import label
+from lycosa.cli.label_command import label
 from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Page, Task
