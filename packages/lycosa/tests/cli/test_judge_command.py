@@ -101,7 +101,7 @@ def test_label_prompts_page_by_page(command: Command, crawl: Path, monkeypatch: 
     log = SqliteLog(crawl / NAME, readonly=True)
     assert [True, False] == list(current_labels(log).values())
     log.close()
-    assert "counts:" not in told
+    assert "to count:" not in told
     assert "leave out --count" in command.complaint("label", crawl, "--count")
     assert [] == list(keys)
 

@@ -68,8 +68,8 @@ def current(crawl: Path) -> dict[str, bool]:
 def test_label_asks_until_quit(ask: Ask, crawl: Path) -> None:
     told = ask("ynq")
     assert [True, False] == list(current(crawl).values())
-    assert "counts: drawn at random from ranks " in told
-    assert "teaches the judge: near 0.5" in told
+    assert "to count: drawn at random from ranks " in told
+    assert "to teach the judge: near 0.5" in told
     assert 2 == len(re.findall(r"(?:yes|no)\. \d+ to \d+ relevant\n", told))
     assert "1 yes, 1 no: about " in told
     with CrawlDirectory(crawl) as collection:  # the judge has learned at the end
@@ -82,7 +82,7 @@ def test_label_shows_title_excerpt_and_url(ask: Ask, crawl: Path) -> None:
     with CrawlDirectory(crawl) as collection:
         question = counting_questions(collection, 1)[0]
         assert f"\n{question.title}\n" in told
-        assert f"  {question.url}\n  {question.relevance_now:.2f}; {question.reason}\n" in told
+        assert f"  {question.url}\n  asked {question.reason}; relevance {question.relevance_now:.2f}\n" in told
     excerpt = told.partition(question.title)[2].partition(question.url)[0]
     assert len(excerpt.split()) > 10
 
@@ -109,7 +109,7 @@ def test_label_undo_asks_again(ask: Ask, crawl: Path) -> None:
     assert [(first, True), (second, False)] == list(current(crawl).items())[:2]
     assert 3 == len(current(crawl))
     assert 2 == told.count("undone: ")
-    assert "asked again: you took it back" in told
+    assert "asked again, as you took your answer back" in told
 
 
 def test_label_undo_works_after_restart(ask: Ask, crawl: Path) -> None:
@@ -124,8 +124,8 @@ def test_label_undo_works_after_restart(ask: Ask, crawl: Path) -> None:
 
 def test_label_count_asks_only_for_sample(ask: Ask, crawl: Path) -> None:
     told = ask("yynnnnnq", "--count")
-    assert "teaches the judge" not in told
-    assert 8 == told.count("counts: drawn at random")
+    assert "to teach the judge" not in told
+    assert 8 == told.count("to count: drawn at random")
     with CrawlDirectory(crawl) as collection:
         array = collection.pages_array()
         estimate = array.estimate
@@ -170,7 +170,7 @@ def test_label_until_all_pages_are_labelled(ask: Ask, crawl: Path) -> None:
 def test_label_count_without_terminal_lists_sample(command: Command, crawl: Path) -> None:
     asked = command.json("label", crawl, "--count")["questions"]
     assert 10 == len(asked)
-    assert all(question["reason"].startswith("counts: ") for question in asked)
+    assert all(question["reason"].startswith("to count: ") for question in asked)
     command.out("label", crawl, "--no", asked[0]["url"])
     assert asked[0]["url"] not in {question["url"] for question in command.json("label", crawl, "--count")["questions"]}
 

@@ -76,7 +76,7 @@ def _questions(found: Sequence[Question], directory: Path) -> Iterator[Part]:
     yield "Labelling these pages would help most:"
     for question in found:
         yield from page_parts(question.relevance_now, question.title, question.url)
-        yield LabelledText(" " * 8, Text(question.reason, "dim"))
+        yield LabelledText(" " * 8, Text(f"asked {question.reason}", "dim"))
     name = shlex.quote(str(directory))
     yield f"Label them with: lycosa label {name} --yes URL, or --no URL; both are repeatable"
 
@@ -181,7 +181,7 @@ class _Asking:
                 text.stylize("bold yellow", begin, end)
             yield LabelledText("  ", text)
         yield LabelledText("  ", Text(question.url, "cyan"))
-        yield LabelledText("  ", Text(f"{question.relevance_now:.2f}; {question.reason}", "dim"))
+        yield LabelledText("  ", Text(f"asked {question.reason}; relevance {question.relevance_now:.2f}", "dim"))
 
     def _keep(self, url: str, relevant: bool | None) -> None:
         self.log.append(Label(url, relevant, time.time()))
@@ -197,10 +197,13 @@ class _Asking:
             return False
         url = next(reversed(given))
         self._keep(url, None)
+        self._learn()  # so that the relevance shown is not that of the label
         page = page_at(self.log, url)
         self.asked_again.append(question)
         if page is not None:
-            self.asked_again.append(Question(url, page.title, page.relevance_now, "asked again: you took it back"))
+            self.asked_again.append(
+                Question(url, page.title, page.relevance_now, "again, as you took your answer back")
+            )
         show([f"undone: {url}"])
         return True
 

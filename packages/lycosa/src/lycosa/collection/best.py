@@ -122,7 +122,7 @@ def questions(collection: CrawlDirectory, limit: int = 10, labelled: Iterable[st
         (chosen if hosts[place] < MAX_PAGES_PER_HOST else others).append(page)
         hosts[place] += 1
     middle = "0.5" if array.probability else f"the threshold, {array.threshold:g}"
-    return [_question(page, f"teaches the judge: near {middle}") for page in [*chosen, *others][:limit]]
+    return [_question(page, f"to teach the judge: near {middle}") for page in [*chosen, *others][:limit]]
 
 
 def counting_questions(collection: CrawlDirectory, limit: int = 10) -> list[Question]:
@@ -133,7 +133,9 @@ def counting_questions(collection: CrawlDirectory, limit: int = 10) -> list[Ques
     drawn = {page.first: page for page in Sample(array.frame, array.answers).draw(limit)}
     pages = map(Candidate._make, collection.log.query(_CANDIDATES, (json.dumps(list(drawn)),)))
     return [
-        _question(page, f"counts: drawn at random from ranks {drawn[page.first].begin:,} to {drawn[page.first].end:,}")
+        _question(
+            page, f"to count: drawn at random from ranks {drawn[page.first].begin:,} to {drawn[page.first].end:,}"
+        )
         for page in pages
     ]
 
