@@ -113,7 +113,8 @@ class _Asking:
         self.name = shlex.quote(str(opened.path))
         self.marks = topic_highlights(opened.options, learned_terms(log))
         self.asked_again: list[Question] = []  # after an undo
-        self.skipped: set[str] = set()
+        self.teaching: list[Question] = []  # until the judge learns again
+        self.asked: set[str] = set()
         self.turn = self.unlearned = 0
 
     def run(self) -> None:
@@ -139,8 +140,12 @@ class _Asking:
             counting = counting_questions(collection, 1)
             if counting and (self.only_count or self.turn % 2 == 0):
                 return counting[0]
-            teaching = [] if self.only_count else questions(collection, 1, self.skipped)
-        return next(iter([*teaching, *counting]), None)
+            if not self.only_count and not self.teaching:
+                self.teaching = questions(collection, QUESTIONS, self.asked)
+        while self.teaching:
+            if (question := self.teaching.pop(0)).url not in self.asked:
+                return question
+        return counting[0] if counting else None
 
     def _ask(self, question: Question) -> bool:
         """Ask until there is an answer; return False to quit."""
@@ -152,7 +157,6 @@ class _Asking:
                 self._keep(question.url, YES_NO[key])
                 show([f"{'yes' if YES_NO[key] else 'no'}. {self._known()}"])
             elif key == "s":
-                self.skipped.add(question.url)
                 self._keep(question.url, None)
                 show(["skipped"])
             elif key == "u":
@@ -185,6 +189,7 @@ class _Asking:
 
     def _keep(self, url: str, relevant: bool | None) -> None:
         self.log.append(Label(url, relevant, time.time()))
+        self.asked.add(url)
         self.turn += 1
         self.unlearned += 1
         if self.unlearned >= ANSWERS_PER_UPDATE:
@@ -210,7 +215,7 @@ class _Asking:
     def _learn(self) -> None:
         if self.unlearned:
             judging.learn(self.opened, self.log, time.time())
-            self.unlearned = 0
+            self.teaching, self.unlearned = [], 0
 
     def _known(self) -> str:
         found = self._estimate()

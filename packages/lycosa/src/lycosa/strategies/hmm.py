@@ -61,6 +61,7 @@ class BrowsingEstimator:
         return self.forward_.priority(rows, table)
 
 
+
 @dataclass
 class Hmm(BrowsingEstimator):
     """Hidden Markov model: priority = a(L0, t + 1), the probability that the next page on the path is relevant.
