@@ -18,6 +18,7 @@ import lycosa
 from commands import Command
 from lycosa.cli import label_command
 from lycosa.collection.best import counting_questions
+from lycosa.collection.counting import FRAME, Frame
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.types import Label
 from lycosa.store.log import NAME, SqliteLog, current_labels
@@ -156,6 +157,31 @@ def test_everything_shows_count_of_sample(ask: Ask, crawl: Path, command: Comman
     assert estimate.description in command.out("show", crawl)
     shown = command.json("show", crawl)
     assert (estimate.expected, estimate.low, estimate.high) == (shown["expected"], shown["low"], shown["high"])
+
+
+def test_label_ranks_pages_again_after_crawl_grew(ask: Ask, crawl: Path) -> None:
+    ask("nnq", "--count")
+    with CrawlDirectory(crawl) as collection:
+        whole = collection.pages_array().frame
+    assert whole is not None
+    with closing(SqliteLog(crawl / NAME)) as log:
+        log.append(Frame(whole.ranked[:-1], 1.0).setting(1.0))  # as if one page was fetched since
+    ask("q", "--count")
+    with closing(SqliteLog(crawl / NAME)) as log:
+        assert len(whole.ranked) - 1 == len(log.setting(FRAME, {})["ranked"])
+        log.append(Frame(whole.ranked[:20], 1.0).setting(2.0))
+    ask("q", "--count")
+    with closing(SqliteLog(crawl / NAME)) as log:
+        assert len(whole.ranked) - 2 == len(log.setting(FRAME, {})["ranked"])  # without the labelled pages
+
+
+def test_label_learns_what_interrupted_session_left(ask: Ask, crawl: Path) -> None:
+    with closing(SqliteLog(crawl / NAME)) as log:
+        (url,) = next(log.query("SELECT url FROM visit WHERE kind = 'page' AND outcome = 'ok' ORDER BY seq DESC"))
+        log.append(Label(url, True, 1.0))
+    ask("q")
+    with closing(SqliteLog(crawl / NAME, readonly=True)) as log:
+        assert 1.0 == next(log.visits("url = ? AND kind = 'page'", given=(url,))).relevance_now
 
 
 def test_label_until_all_pages_are_labelled(ask: Ask, crawl: Path) -> None:
