@@ -31,7 +31,7 @@ from lycosa.training.sources import IRRELEVANT, RELEVANT
 from lycosa.web.urls import canonical
 
 QUESTIONS = 10  # questions in a list
-ANSWERS_PER_UPDATE = 5  # answers from which the judge learns again, and at the end
+LARGE_CRAWL, ANSWERS_PER_UPDATE = 5_000, 5  # in crawls above, the judge learns after five answers
 YES_NO = {"y": True, "n": False}
 KEYS = "y: yes, n: no, s: skip, u: undo the last answer, q: quit"
 END_KEYS = ("", "\x03", "\x04")  # end of input, Ctrl-C, Ctrl-D
@@ -116,6 +116,8 @@ class _Asking:
         self.teaching: list[Question] = []  # until the judge learns again
         self.asked: set[str] = set()
         self.turn = self.unlearned = 0
+        (pages,) = next(log.query("SELECT COUNT(*) FROM page"))
+        self.answers_per_update = ANSWERS_PER_UPDATE if pages > LARGE_CRAWL else 1
 
     def run(self) -> None:
         show([f"Is this page relevant?  {KEYS}"])
@@ -192,7 +194,7 @@ class _Asking:
         self.asked.add(url)
         self.turn += 1
         self.unlearned += 1
-        if self.unlearned >= ANSWERS_PER_UPDATE:
+        if self.unlearned >= self.answers_per_update:
             self._learn()
 
     def _undo(self, question: Question) -> bool:
@@ -202,7 +204,6 @@ class _Asking:
             return False
         url = next(reversed(given))
         self._keep(url, None)
-        self._learn()  # so that the relevance shown is not that of the label
         page = page_at(self.log, url)
         self.asked_again.append(question)
         if page is not None:

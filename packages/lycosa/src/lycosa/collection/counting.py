@@ -118,6 +118,7 @@ def count_by_sample(
     sample = Sample(frame, answers)
     if sample.size < MIN_ANSWERS or is_outdated(frame, firsts, relevances_now, answers):
         return found
+    relevances_now = with_answers(firsts, relevances_now, answers)
     others = int(np.count_nonzero(~np.isin(firsts, frame.ranked) & (relevances_now >= EVEN)))
     expected, low, high = (others + round(count) for count in sample.count())
     if sample.size < TRUSTED_ANSWERS and (high < found.low or low > found.high):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.counting import Answers, Frame, count_by_sample, read_answers, with_answers
+from lycosa.collection.counting import Answers, Frame, count_by_sample, read_answers
 from lycosa.collection.estimate import Estimate, estimate, read_widths
 from lycosa.collection.search_text import clean
 from lycosa.core.types import Visit
@@ -159,8 +159,6 @@ class PageArray:
     @cached_property
     def estimate(self) -> Estimate:
         firsts, relevances_now = self["first"][self.counted], self["relevance_now"][self.counted]
-        if self.probability and self.answers:
-            relevances_now = with_answers(firsts, relevances_now, self.answers)
         found = estimate(relevances_now, self.threshold, len(self), self.probability, self.count_widths)
         if found.is_exact or self.frame is None:
             return found
