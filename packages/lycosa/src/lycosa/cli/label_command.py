@@ -131,7 +131,11 @@ class _Asking:
         finally:
             self._learn()
         given = current_labels(self.log)
-        show([f"{sum(given.values())} yes, {len(given) - sum(given.values())} no: {self._estimate().description}"])
+        show(
+            [
+                f"{sum(given.values())} yes, {len(given) - sum(given.values())} no: {_count(self.opened.path).description}"
+            ]
+        )
         if given:
             show([f"See it with:  lycosa show {self.name}"])
 
@@ -219,12 +223,13 @@ class _Asking:
             self.teaching, self.unlearned = [], 0
 
     def _known(self) -> str:
-        found = self._estimate()
+        found = _count(self.opened.path)
         return f"{found.relevant if found.is_exact else f'{found.low:,} to {found.high:,}'} relevant"
 
-    def _estimate(self) -> Estimate:
-        with CrawlDirectory(self.opened.path) as collection:
-            return collection.pages_array().estimate
+
+def _count(directory: Path) -> Estimate:
+    with CrawlDirectory(directory) as collection:
+        return collection.pages_array().estimate
 
 
 def read_key() -> str:
@@ -255,22 +260,22 @@ def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bo
             for url, relevant in labels:
                 if nodes.setdefault(_known(directory, log, url), relevant) != relevant:
                     raise InputError("conflicting-options", f"{url} is labelled with both --yes and --no: choose one")
-            now = time.time()
+            now, before = time.time(), _count(directory)
             with log.batch():
                 for node, relevant in nodes.items():
                     log.append(Label(node, relevant, now))
-                judged = judging.learn(opened, log, now)
-            given = current_labels(log)
+                judging.learn(opened, log, now)
+            given, after = current_labels(log), _count(directory)
     finally:
         opened.close()
     good, bad = sum(given.values()), len(given) - sum(given.values())
     counts = {RELEVANT: sum(nodes.values()), IRRELEVANT: len(nodes) - sum(nodes.values())}
     kinds = ", ".join(f"{count} labelled as {kind}" for kind, count in counts.items() if count)
-    change = f"{judged.after.description}; before: {judged.before.description}."
+    change = f"{after.description}; before: {before.description}."
     parts: list[Part] = [f"{kinds}; now {good} yes, {bad} no.", change]
     if good >= 3 and bad >= 3:
         parts.append(f"Train with them: lycosa train {shlex.quote(str(directory))}")
-    facts = {"labelled": nodes, "yes": good, "no": bad, "before": judged.before, "after": judged.after}
+    facts = {"labelled": nodes, "yes": good, "no": bad, "before": before, "after": after}
     print_result(facts, parts, json=json)
 
 
