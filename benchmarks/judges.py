@@ -160,11 +160,13 @@ class Crawled:
     def count(self) -> Iterator[dict[str, float]]:
         """Yield how good the count is after so many answers of the sample; seeds do not count."""
         assert self.engine is not None
-        relevances, numbers = self.engine.model_updates.relevances_now(), np.arange(len(self.visits))
-        truth = [visit.node in self.members for visit in self.visits]
-        seeds: Answers = {at: truth[at] for at, visit in enumerate(self.visits) if visit.node in self.seeds}
+        relevances = self.engine.model_updates.relevances_now()
+        numbers = np.array([(zlib.crc32(visit.node.encode()) << 20) + at for at, visit in enumerate(self.visits)])
+        truth = dict(zip(numbers.tolist(), (visit.node in self.members for visit in self.visits), strict=True))
+        is_seed = (visit.node in self.seeds for visit in self.visits)
+        seeds: Answers = {number: True for number, known in zip(numbers.tolist(), is_seed, strict=True) if known}
         frame, answers = draw_frame(numbers, relevances, seeds), dict[int, bool | None]()
-        true = sum(truth[first] for first in frame.ranked)
+        true = sum(truth[first] for first in frame.ranked.tolist())
         for count in range(1, max(COUNTS) + 1):
             answers |= {page.first: truth[page.first] for page in Sample(frame, answers).draw(1)}
             if count in COUNTS:

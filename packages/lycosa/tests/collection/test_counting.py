@@ -58,11 +58,11 @@ def test_sample_is_labelled_beginning_of_each_order() -> None:
 
 
 def test_count_by_hand(one_curve: None) -> None:
-    """(8 + 1) / (16 + 1) of 3 pages; the variance is 9/17 8/17 3 20 / 18 + 1/12, and its root .96."""
+    """(4 + 1) / (8 + 1) of 3 pages; the variance is 5/9 4/9 3 (9 + 3) / (9 + 1) + 1/12, and its root .986."""
     expected, low, high = Sample(frame(4), {order(1, 4)[0]: True}).count()
-    assert expected == pytest.approx(1 + 3 * 9 / 17)
-    assert low == pytest.approx(2.588 - 1.44 * 0.956, abs=0.02)
-    assert high == pytest.approx(2.588 + 1.44 * 0.956, abs=0.02)
+    assert expected == pytest.approx(1 + 3 * 5 / 9)
+    assert low == pytest.approx(2.667 - 1.44 * 0.986, abs=0.02)
+    assert high == pytest.approx(4)  # 2.667 + 1.44 * .986 is more than all
 
 
 def test_labels_outside_of_sample_are_known_but_do_not_count_for_others(one_curve: None) -> None:

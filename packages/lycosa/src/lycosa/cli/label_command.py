@@ -131,11 +131,8 @@ class _Asking:
         finally:
             self._learn()
         given = current_labels(self.log)
-        show(
-            [
-                f"{sum(given.values())} yes, {len(given) - sum(given.values())} no: {_count(self.opened.path).description}"
-            ]
-        )
+        yes = sum(given.values())
+        show([f"{yes} yes, {len(given) - yes} no: {_count(self.opened.path).description}"])
         if given:
             show([f"See it with:  lycosa show {self.name}"])
 

@@ -30,8 +30,8 @@ from lycosa.store.log import SqliteLog
 FRAME = "count_frame"  # setting with the frame
 FIRST_STRATUM = 4  # pages of the first stratum; each later one ends at twice the rank
 MAX_NEW_SHARE = 0.1  # pages fetched since, as a share of the frame, from which a new frame is needed
-CONCENTRATION = 16.0
-COUNT_SPREAD = 0.7  # standard deviation of the logarithm of the judge's own count
+CONCENTRATION = 8.0
+COUNT_SPREAD = 0.85  # standard deviation of the logarithm of the judge's own count
 TAIL = 0.075  # probability of each side outside of the interval: held the truth in nine of ten crawls
 STEEPNESS, CEILINGS = (0.5, 1.0, 2.0, 4.0), (0.3, 0.6, 0.85, 1.0)  # of the curves
 # Probability of each steepness (rows) and ceiling, fitted to crawls of 9 of the 17 development sites.
