@@ -10,7 +10,7 @@ Relevance falls with rank r: the share of relevant pages is c / (1 + (r / m)^s),
 stratum varies around that as a beta distribution worth CONCENTRATION answers. The posterior over a grid of (m, s, c)
 gives the count and its interval; shares before the first answer come from the judge's own count.
 
-In development, sampling by strata was right within 1.5 more often than any formula: see docs/judging.md.
+docs/judging.md has the measurements.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lycosa.store.log import SqliteLog
 FRAME = "count_frame"  # setting with the frame
 FIRST_STRATUM = 4  # pages of the first stratum; each later one ends at twice the rank
 MAX_NEW_SHARE = 0.1  # pages fetched since, as a share of the frame, from which a new frame is needed
-CONCENTRATION = 8.0
+CONCENTRATION = 8.0  # answers that the curve is worth in each stratum
 COUNT_SPREAD = 0.85  # standard deviation of the logarithm of the judge's own count
 TAIL = 0.075  # probability of each side outside of the interval: held the truth in nine of ten crawls
 STEEPNESS, CEILINGS = (0.5, 1.0, 2.0, 4.0), (0.3, 0.6, 0.85, 1.0)  # of the curves
