@@ -1,6 +1,6 @@
 """Quality of the judge's decisions in crawls of recorded webs with labels, and of the count of relevant pages.
 
-    python benchmarks/judges.py FOLDER... [--crawls 8] [--skip 18] [--pages 300] [--growth] [--labels]
+    python benchmarks/judges.py FOLDER... [--crawls 8] [--skip 18] [--pages 300] [--growth] [--labels] [--count]
 
 FOLDER has files NAME.warc.gz with labels in NAME.labels.tsv (columns url and label). Topics are labels with 20 to 400
 pages, told by their names and three seeds drawn by a checksum of the name; `--crawls` limits them per web, and
@@ -16,7 +16,8 @@ the default judge and strategy. Seeds do not count. All figures are means over w
     relevant at 50, ...     relevant pages among the first 50, 100 and 200, as a share of what could be had
 
 `--growth` runs each crawl to 400 pages and compares the growth of the count with that of the truth in steps of 50.
-`--labels` answers the crawl's questions truthfully, one to five, 20 and 50.
+`--labels` answers the crawl's questions truthfully, one to five, 20 and 50. `--count` answers 10, 20 and 30 questions
+of `lycosa label --count` truthfully, and shows how good the count of the sample is.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lycosa
+from lycosa.collection.counting import Answers, Sample, draw_frame
 from lycosa.collection.estimate import by_uncertainty, estimate
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space
@@ -47,6 +49,7 @@ from lycosa.web.urls import resolve
 
 SEEDS, LEAST, MOST = 3, 20, 400
 STEPS = range(100, 401, 50)
+COUNTS = (10, 20, 30)
 NO_TOPICS = ("lang:", "activity:", "blog:")
 Column = NDArray[Any]
 
@@ -154,6 +157,23 @@ class Crawled:
         labels = [Label(node, node in self.members) for node in asked[:count]]
         self.engine.add_labels(labels)
 
+    def count(self) -> Iterator[dict[str, float]]:
+        """Yield how good the count is after so many answers of the sample; seeds do not count."""
+        assert self.engine is not None
+        relevances = self.engine.model_updates.relevances_now()
+        numbers = np.array([(zlib.crc32(visit.node.encode()) << 20) + at for at, visit in enumerate(self.visits)])
+        truth = dict(zip(numbers.tolist(), (visit.node in self.members for visit in self.visits), strict=True))
+        is_seed = (visit.node in self.seeds for visit in self.visits)
+        seeds: Answers = {number: True for number, known in zip(numbers.tolist(), is_seed, strict=True) if known}
+        frame, answers = draw_frame(numbers, relevances, seeds), dict[int, bool | None]()
+        true = sum(truth[first] for first in frame.ranked.tolist())
+        for count in range(1, max(COUNTS) + 1):
+            answers |= {page.first: truth[page.first] for page in Sample(frame, answers).draw(1)}
+            if count in COUNTS:
+                expected, low, high = map(round, Sample(frame, answers).count())
+                right, held = ratio(expected, true) <= 1.5, low <= true <= high
+                yield {"answers": count, "1.5": right, "held": held, "ratio": high / max(low, 1)}
+
     def place(self, node: str) -> int:
         return next(at for at, visit in enumerate(self.visits) if visit.node == node)
 
@@ -246,6 +266,14 @@ def show_labels(changes: dict[int, list[tuple[float, float]]]) -> None:
         print(f"{count} labels: F1 {before.mean():.2f} -> {after.mean():.2f}, lower by .05 in {lower:.2f}", flush=True)
 
 
+def show_counts(rows: list[dict[str, Any]]) -> None:
+    for count in COUNTS if rows else ():
+        some = [row for row in rows if row["answers"] == count]
+        wide = float(np.median([row["ratio"] for row in some]))
+        values = f"within 1.5 {over_webs(some, '1.5'):.2f}, held {over_webs(some, 'held'):.2f}, ratio {wide:.1f}"
+        print(f"{count} answers of the sample, {len(some)} crawls: {values}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, help="folders with WARC files and their labels")
@@ -255,8 +283,9 @@ def main() -> None:
     parser.add_argument("--webs", help="only these, separated by commas")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--labels", action="store_true")
+    parser.add_argument("--count", action="store_true")
     given = parser.parse_args()
-    rows, steps = [], []
+    rows, steps, counts = [], [], list[dict[str, Any]]()
     changes: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for labels in sorted(path for folder in given.folders for path in folder.glob("*.labels.tsv")):
         web = labels.name.removesuffix(".labels.tsv")
@@ -279,6 +308,8 @@ def main() -> None:
             steps.append([*some, last])
             found = {f"at {pages}": crawled.found(pages) for pages in (50, 100, 200)}
             rows.append({"web": web, **last, **found})
+            if given.count:
+                counts += [{"web": web, **row} for row in crawled.count()]
             if given.labels:
                 before = last["F1"]
                 for count, more in ((1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (20, 15), (50, 30)):
@@ -292,6 +323,7 @@ def main() -> None:
     if given.growth:
         show_growth(steps)
     show_labels(changes)
+    show_counts(counts)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ class CachedCrawl:
         """
         pages = self.pages
         line = pages.threshold if threshold is None else threshold
-        found = replace(pages, rows=pages.rows.copy(), threshold=line)
+        found = replace(pages, rows=pages.rows.copy(), threshold=line, answers=dict(pages.answers))
         if labels and len(pages):
             with self.reading() as log:
                 labelled = places(log, pages, labels)
@@ -74,6 +74,7 @@ class CachedCrawl:
                 given, relevance_now = labels[url], found["relevance_now"].item(at)
                 found["relevance_now"][at] = given if pages.probability else apply_label(relevance_now, given, line)
                 found["copy"][at] = False
+                found.answers[int(found["first"][at])] = given
         return found
 
     def words(self, collection: CrawlDirectory) -> LoggedWords:

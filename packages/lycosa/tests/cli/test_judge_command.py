@@ -1,6 +1,5 @@
 """`lycosa judge` and `lycosa label`."""
 
-import builtins
 import sys
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 import lycosa
 from commands import Command
-from lycosa.cli.judge_command import label
+from lycosa.cli import label_command
 from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Page, Task
@@ -89,20 +88,22 @@ def test_label_suggests_pages_without_terminal(command: Command, crawl: Path) ->
     assert "Labelling these pages would help most:\n" in told
     assert f"lycosa label {crawl} --yes URL" in told
     asked = command.json("label", crawl)["questions"]
-    assert {"url", "title", "relevance_now"} == set(asked[0])
+    assert {"url", "title", "relevance_now", "reason"} == set(asked[0])
 
 
 def test_label_prompts_page_by_page(command: Command, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = iter(["y", "n", "", "q"])
+    """The count of a judge without probabilities is exact: all questions teach."""
+    keys = iter("ynsq")
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setattr(builtins, "input", lambda prompt: next(answers))
-    label(crawl)
+    monkeypatch.setattr(label_command, "read_key", lambda: next(keys))
+    told = command.out("label", crawl)
     log = SqliteLog(crawl / NAME, readonly=True)
     assert [True, False] == list(current_labels(log).values())
     log.close()
-    with pytest.raises(StopIteration):
-        next(answers)
+    assert "to count:" not in told
+    assert "leave out --count" in command.complaint("label", crawl, "--count")
+    assert [] == list(keys)
 
 
 def test_judge_and_label_errors_are_one_line(command: Command, crawl: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 import lycosa
 from crawl_helpers import run, world
 from input_errors import raises_input_error
-from lycosa.cli.judge_command import keep_labels
+from lycosa.cli.label_command import keep_labels
 from lycosa.collection.checking import check
 from lycosa.collection.summary import summarise
 from lycosa.core.errors import DamagedError, LockedError, StoreError

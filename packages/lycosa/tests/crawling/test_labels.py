@@ -7,7 +7,7 @@ import pytest
 
 import lycosa
 from learning_judge import Learning
-from lycosa.cli.judge_command import keep_labels
+from lycosa.cli.label_command import keep_labels
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.summary import seed_roles, summarise
 from lycosa.core.protocols import Judge, Space

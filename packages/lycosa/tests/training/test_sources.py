@@ -11,7 +11,7 @@ import pytest
 
 import lycosa
 from input_errors import raises_input_error
-from lycosa.cli.judge_command import label as give_label
+from lycosa.cli.label_command import label as give_label
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Page

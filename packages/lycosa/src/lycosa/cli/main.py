@@ -39,7 +39,7 @@ class RootCommands(Commands):
         "resume": "crawl",
         "watch": "refresh",
         "judge": "judge_command",
-        "label": "judge_command",
+        "label": "label_command",
         "list": "list_command:list_",
         "plugins": "plugins_command",
         "search": "search_command",

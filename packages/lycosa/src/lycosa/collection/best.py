@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.counting import Sample
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import by_uncertainty
 from lycosa.collection.pages import PageRow, pages_at, terms_of
@@ -100,13 +101,14 @@ class Question:
     url: str
     title: str
     relevance_now: float
+    reason: str = ""  # why this page is asked for
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def questions(collection: CrawlDirectory, limit: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
-    """Return the unlabelled pages whose labels would help the judge most; `labelled` are labels not logged yet."""
+    """Return the unlabelled pages whose labels would help the judge most, without those in `labelled`."""
     log, array = collection.log, collection.pages_array()
     known = json.dumps([*current_labels(log), *labelled])
     pages_known = "SELECT seq FROM visit WHERE url IN (SELECT value FROM json_each(?))"
@@ -119,4 +121,24 @@ def questions(collection: CrawlDirectory, limit: int = 10, labelled: Iterable[st
         place = page.host or page.url
         (chosen if hosts[place] < MAX_PAGES_PER_HOST else others).append(page)
         hosts[place] += 1
-    return [Question(page.url, page.title, page.relevance_now) for page in [*chosen, *others][:limit]]
+    middle = "0.5" if array.probability else f"the threshold, {array.threshold:g}"
+    return [_question(page, f"to teach the judge: near {middle}") for page in [*chosen, *others][:limit]]
+
+
+def counting_questions(collection: CrawlDirectory, limit: int = 10) -> list[Question]:
+    """Return the next pages of the sample that counts; none before its frame is in the log."""
+    array = collection.pages_array()
+    if array.frame is None:
+        return []
+    drawn = {page.first: page for page in Sample(array.frame, array.answers).draw(limit)}
+    pages = map(Candidate._make, collection.log.query(_CANDIDATES, (json.dumps(list(drawn)),)))
+    return [
+        _question(
+            page, f"to count: drawn at random from ranks {drawn[page.first].begin:,} to {drawn[page.first].end:,}"
+        )
+        for page in pages
+    ]
+
+
+def _question(page: Candidate, reason: str) -> Question:
+    return Question(page.url, page.title, page.relevance_now, reason)

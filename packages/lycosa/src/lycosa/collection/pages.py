@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.counting import Answers, Frame, count_by_sample, read_answers
 from lycosa.collection.estimate import Estimate, estimate, read_widths
 from lycosa.collection.search_text import clean
 from lycosa.core.stopping import WINDOW
@@ -119,6 +120,8 @@ class PageArray:
     probability: bool = False  # the judge returns probabilities
     count_widths: tuple[float, float] = (0.0, 0.0)
     end: int = 0  # last event that was read
+    answers: Answers = field(default_factory=dict)
+    frame: Frame | None = None  # from which pages are drawn to count the relevant ones
 
     @classmethod
     def read(cls, log: SqliteLog, threshold: float | None = None, further: Sequence[str] = ()) -> PageArray:
@@ -129,8 +132,10 @@ class PageArray:
         query = f"SELECT {columns} FROM {tables} ORDER BY page.first"
         with log.batch():  # both queries see the same state of the log
             end, rows = log.end(), np.fromiter(log.query(query), _no_rows(*further).dtype)
+            answers = read_answers(log)
         threshold = float(log.setting("threshold", 0.0)) if threshold is None else threshold
-        return cls(rows, threshold, bool(log.setting("probability", False)), read_widths(log.count_widths()), end)
+        probability, frame = bool(log.setting("probability", False)), Frame.read(log)
+        return cls(rows, threshold, probability, read_widths(log.count_widths()), end, answers, frame)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -154,8 +159,11 @@ class PageArray:
 
     @cached_property
     def estimate(self) -> Estimate:
-        relevances_now = self["relevance_now"][self.counted]
-        return estimate(relevances_now, self.threshold, len(self), self.probability, self.count_widths)
+        firsts, relevances_now = self["first"][self.counted], self["relevance_now"][self.counted]
+        found = estimate(relevances_now, self.threshold, len(self), self.probability, self.count_widths)
+        if found.is_exact or self.frame is None:
+            return found
+        return count_by_sample(found, self.frame, self.answers, firsts, relevances_now)
 
     @cached_property
     def recent(self) -> RecentHarvest:

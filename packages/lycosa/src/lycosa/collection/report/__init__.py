@@ -31,7 +31,7 @@ from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import describe_threshold
 from lycosa.collection.pages import page_at, select_pages
 from lycosa.collection.report import figures
-from lycosa.collection.report.cards import Cards, topic_highlights
+from lycosa.collection.report.cards import Cards, learned_terms, topic_highlights
 from lycosa.collection.report.figures import Freshness, ReportFigures
 from lycosa.core.budget import EXHAUSTED, NOTHING_DUE, format_spending
 from lycosa.core.options import DEFAULT_STRATEGY, Options, default_of, flag_of
@@ -91,7 +91,7 @@ def _gather(collection: CrawlDirectory) -> ReportFigures:
     )
     array, runs, visits = collection.pages_array("depth", "first_ended"), counts.runs(log), counts.visits(log)
     report.read(collection, 10)
-    cards = Cards(collection, topic_highlights(options, _learned(log)))
+    cards = Cards(collection, topic_highlights(options, learned_terms(log)))
 
     report.requests, report.size, report.recovered = visits.spent.total(), visits.size, counts.recovered(log)
     report.spent = format_spending(visits.spent)
@@ -118,12 +118,6 @@ def _gather(collection: CrawlDirectory) -> ReportFigures:
     report.options = _options(options)
     report.steps = list(_steps(report))
     return report
-
-
-def _learned(log: SqliteLog) -> list[str]:
-    """Return the most important terms of a topic learned from examples or read from a file."""
-    learned = log.setting("learned", {})
-    return sorted(learned, key=lambda term: (-learned[term], term))[:12]
 
 
 def _kinds(outcomes: list[Outcome]) -> Iterator[tuple[str, int, int]]:

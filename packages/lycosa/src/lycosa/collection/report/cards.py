@@ -15,6 +15,7 @@ from lycosa.collection.search_text import main_text, split_words
 from lycosa.collection.snippets import Highlight, Snippet, snippet
 from lycosa.core.errors import StoreError
 from lycosa.core.options import Options
+from lycosa.store.log import SqliteLog
 
 PAGES_AT_ENDS = 8  # pages shown at each end of a long path without relevant pages
 
@@ -64,13 +65,7 @@ class Cards:
 
     def _excerpt(self, seq: int) -> list[tuple[str, bool]]:
         """Return the passage with most of the topic's words, split at its highlights."""
-        try:
-            text = main_text(self.collection.document(self.log.visit(seq)))
-        except (StoreError, OSError):  # the report works without the archive
-            return []
-        regex = self.collection.options.regex
-        marks = pattern_highlights(regex, text) if regex else self.marks
-        passage = snippet(text, marks, 240)
+        passage = read_excerpt(self.collection, seq, self.marks)
         return split_at_highlights(passage) if passage.spans else []
 
     def tree(self, best: Sequence[str]) -> list[PathBranch]:
@@ -99,6 +94,16 @@ class Cards:
         return PathBranch(steps, [self._branch(child, children, rank) for child in children.get(path[-1], ())])
 
 
+def read_excerpt(collection: CrawlDirectory, seq: int, marks: Sequence[Highlight]) -> Snippet:
+    """Return the passage of a page with most of the topic's words; empty if the page is not archived."""
+    try:
+        text = main_text(collection.document(collection.log.visit(seq)))
+    except (StoreError, OSError):
+        return Snippet()
+    regex = collection.options.regex
+    return snippet(text, pattern_highlights(regex, text) if regex else marks, 240)
+
+
 def split_at_highlights(passage: Snippet) -> list[tuple[str, bool]]:
     """Split a passage at its highlights.
 
@@ -110,6 +115,12 @@ def split_at_highlights(passage: Snippet) -> list[tuple[str, bool]]:
         cut_pieces += [(passage.text[at:begin], False), (passage.text[begin:end], True)]
         at = end
     return [piece for piece in [*cut_pieces, (passage.text[at:], False)] if piece[0]]
+
+
+def learned_terms(log: SqliteLog) -> list[str]:
+    """Return the most important terms of a topic learned from examples or read from a file."""
+    learned = log.setting("learned", {})
+    return sorted(learned, key=lambda term: (-learned[term], term))[:12]
 
 
 def topic_highlights(options: Options, learned: Sequence[str]) -> list[Highlight]:
