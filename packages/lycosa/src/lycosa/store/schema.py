@@ -6,6 +6,7 @@ the events, `content` belongs to `visit`. Texts are '' and numbers 0 where nothi
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from functools import cache
@@ -115,6 +116,9 @@ CREATE VIEW hosts AS
 """
 
 
+_COMMENT = re.compile(r"--[^\n]*")
+
+
 def create(db: sqlite3.Connection) -> None:
     marks = f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION};"
     # Two or three pages with their links and words fit in 8 kB; pages of 4 kB stay a quarter empty.
@@ -122,9 +126,9 @@ def create(db: sqlite3.Connection) -> None:
 
 
 def objects(db: sqlite3.Connection) -> set[tuple[str, ...]]:
-    """Return tables, indexes and views of a database as type, name and SQL, without statistics of SQLite."""
+    """Return tables, indexes and views of a database as type, name and SQL, without comments and statistics."""
     rows = db.execute("SELECT type, name, COALESCE(sql, '') FROM main.sqlite_master WHERE name NOT LIKE 'sqlite_stat%'")
-    return set(rows.fetchall())
+    return {(kind, name, " ".join(_COMMENT.sub("", sql).split())) for kind, name, sql in rows}
 
 
 @cache
