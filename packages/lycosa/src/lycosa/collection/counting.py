@@ -151,7 +151,7 @@ def stratum_bounds(pages: int) -> list[int]:
     return bounds
 
 
-class Drawn(NamedTuple):
+class DrawnPage(NamedTuple):
     """Page to ask for, with the ranks of its stratum."""
 
     first: int
@@ -188,19 +188,19 @@ class Sample:
     def size(self) -> int:
         return int(self.asked.sum())
 
-    def draw(self, limit: int) -> list[Drawn]:
+    def draw(self, limit: int) -> list[DrawnPage]:
         """Return the next pages to ask for, each where it tells most.
 
         That is the stratum with the largest N sqrt(p (1 - p)) / n, with N pages, n answers and a share p (Neyman 1934).
         """
         weights, shares = self._posterior()
         p = np.clip(weights @ shares, LIMIT, 1.0 - LIMIT)
-        asked, drawn = self.asked.copy(), list[Drawn]()
+        asked, drawn = self.asked.copy(), list[DrawnPage]()
         left = [pages[::-1] for pages in self.unasked]
         while len(drawn) < limit and any(left):
             gain = self.sizes * np.sqrt(p * (1.0 - p) / ((asked + 0.5) * (asked + 1.5)))
             number = int(np.argmax(np.where([bool(pages) for pages in left], gain, -1.0)))
-            drawn.append(Drawn(left[number].pop(), self.bounds[number] + 1, self.bounds[number + 1]))
+            drawn.append(DrawnPage(left[number].pop(), self.bounds[number] + 1, self.bounds[number + 1]))
             asked[number] += 1
         return drawn
 
