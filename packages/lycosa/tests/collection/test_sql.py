@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from contextlib import closing
@@ -66,3 +67,23 @@ def test_query_reads_beside_writer(crawl: Path) -> None:
             assert [(2,)] == list(database.query(count).rows)
         assert [(3,)] == list(database.query(count).rows)
         assert ["seq", "links", "terms", "binary"] == database.tables["content"]
+
+
+def test_long_query_is_interrupted(crawl: Path) -> None:
+    endless = "WITH RECURSIVE a(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM a) SELECT COUNT(*) FROM a"
+    with closing(CrawlDatabase(crawl)) as database:
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(KeyboardInterrupt):
+                list(database.query(endless).rows)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+
+
+def test_rows_left_unread_are_no_error(crawl: Path) -> None:
+    database = CrawlDatabase(crawl)
+    rows = database.query("SELECT seq FROM visit").rows
+    next(rows)
+    database.close()
+    rows.close()  # type: ignore[attr-defined]

@@ -103,3 +103,17 @@ def test_wrong_rule_leaves_nothing_behind(tmp_path: Path) -> None:
     with raises_input_error("bad-value"):
         crawl(tmp_path / "crawl", until=["relevant=many"])
     assert not (tmp_path / "crawl").exists()
+
+
+class Broken:
+    """Rule that fails."""
+
+    def reason(self, harvest: HarvestSoFar) -> str:
+        raise ZeroDivisionError("no pages")
+
+
+def test_own_rule_that_fails_is_named(tmp_path: Path) -> None:
+    with raises_input_error("bad-plugin", r"Broken.reason\(harvest\) failed: ZeroDivisionError: no pages"):
+        list(crawl(tmp_path / "crawl", until=[f"{__name__}:Broken"], budget=60))
+    with raises_input_error("bad-plugin", "without reason"):
+        read_rules(["os:getcwd"])

@@ -140,7 +140,7 @@ def _neighbourhood(log: SqliteLog, pages: PageArray, liked: set[str]) -> tuple[l
         WHERE links NOT NULL AND seq IN (SELECT value FROM json_each(?))
     """
     for url, blob in log.query(query, (json.dumps(pages["seq"][hubs].tolist()),)):
-        urls = set(unpack_links(blob).urls)
+        urls = set(log.decoded(unpack_links, blob).urls)
         if url in linked or len(urls & liked) > 1:
             linked[url] |= urls
     hosts = json.dumps([row.host for row in mine if row.host])

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +79,15 @@ class CrawlDatabase:
 
 def _rows(cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
     try:
-        yield from cursor
+        yield from chain(cursor)  # a bare cursor would be closed, perhaps after the database
     except sqlite3.Error as error:
         raise _explained(error) from error
 
 
 def _explained(error: Exception) -> InputError:
     text = " ".join(str(error).split()).rstrip(".")
+    if text == "interrupted":
+        raise KeyboardInterrupt from error
     if "not authorized" in text or "prohibited" in text:
         text = "only SELECT is possible: nothing is changed"
     return InputError("bad-query", f"{text}. Tables and columns: lycosa sql DIR")

@@ -196,7 +196,7 @@ class Estimator(Protocol):
     - `choose(rows, number, table)`: choose a row itself instead of taking the best (composite.Drawn).
     - `state()` and `restore(state)`: without them no snapshot of the crawl is written (core/state.py).
     - `leave(rows, table)` and `join(rows, known, table)`: without them all rows stay in memory (core/spilled_rows.py).
-    - `explain(row, table)`: the terms of a priority, for `lycosa why`.
+    - `explain(row, table)`: the terms of a priority, stored with each pick for `lycosa why`, so it must be cheap.
 
     A row with the priority `frontier.PRUNED` is not fetched.
     """

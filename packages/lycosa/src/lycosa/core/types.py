@@ -212,7 +212,7 @@ class Task:
     depth: int = 0
     """Number of links from a seed."""
     priority_terms: dict[str, float] = field(default_factory=dict)
-    """Terms of the priority, largest first, if the strategy explains it."""
+    """Terms of the priority, if the strategy explains it."""
 
 
 class Pick(NamedTuple):

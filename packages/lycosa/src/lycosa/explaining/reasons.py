@@ -110,6 +110,7 @@ async def _restored(request: CrawlRequest, without: tuple[str, ...]) -> Engine:
 # State that does not affect the priorities of waiting links.
 SKIPPED_STATE = ("judge", "model_updates", "reader", "trap_filter copies")
 MAX_REPLAYED_EVENTS = 20_000  # events since the last snapshot up to which the judge is restored: seconds
+MAX_PAGES_SEARCHED = 20_000  # pages whose links are searched for an unknown URL: seconds
 MAX_PARENTS_READ, MAX_PARENTS_SHOWN = 500, 5
 _SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
 
@@ -198,7 +199,7 @@ class Reasons:
             if node := next((node for node in spelled if node in visit.links.urls), ""):
                 note = f"it is outside the scope of the crawl or beyond its maximum depth; {visit.node} links to it"
                 return Why(node, "out of scope", note)
-            if number == MAX_REPLAYED_EVENTS:
+            if number == MAX_PAGES_SEARCHED:
                 break
         near = self._nearest(spelled)
         hint = f"similar known URLs: {', '.join(near)}" if near else "no page links to it"

@@ -119,33 +119,6 @@ class RuleBook:
             chances.update(dict.fromkeys(wanted, loop / total))
         return chances
 
-    def path_probabilities(
-        self, source: str, wanted: set[str], depth: int = 2, paths: Paths = "sum"
-    ) -> dict[str, float]:
-        """Return the probability of each path that `chain` uses from a class, largest first; `max`: only that.
-
-        >>> book = RuleBook()
-        >>> for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
-        ...     book.add(*rule)
-        >>> {path: round(p, 2) for path, p in book.path_probabilities("DH", {"PH"}).items()}       # .1, and .8 * .4
-        {'DH > CH > PH': 0.32, 'DH > PH': 0.1}
-        """
-        target = ", ".join(sorted(wanted))
-        if source in wanted:  # probability of staying in the target
-            return {f"{target} > {target}": self.chain(wanted, depth, paths)[source]}
-        rules = _RulePaths(self, wanted, paths)
-        chances: dict[str, float] = {}
-        open_paths: list[tuple[tuple[str, ...], float]] = [((source,), 1.0)]
-        while open_paths:
-            visited, chance = open_paths.pop()
-            if direct := rules.direct.get(visited[-1], 0.0):
-                chances[" > ".join([*visited, target])] = chance * direct
-            if len(visited) < depth:
-                further = rules.rows.get(visited[-1], {})
-                open_paths += [((*visited, to), chance * p) for to, p in further.items() if to not in visited]
-        ranked = sorted(chances.items(), key=lambda path: -path[1])
-        return dict(ranked if paths == "sum" else ranked[:1])
-
     def feasible_depth(self, wanted: set[str], depth: int) -> int:
         """Return `depth`, or the largest depth with at most two million paths, which take some seconds."""
         rules = _RulePaths(self, wanted, "sum")
